@@ -1,0 +1,1 @@
+"""One run's way from a serialised specification to a durable result."""

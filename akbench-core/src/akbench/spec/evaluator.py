@@ -1,0 +1,121 @@
+"""What an evaluator implements: describe a check of a finished tree, judge what the check reported."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from akbench.spec.agent import ProcessEvidence
+from akbench.spec.measure import JsonValue
+
+__all__ = [
+    "EvaluationEvidence",
+    "EvaluationInvocation",
+    "EvaluationRequest",
+    "Evaluator",
+    "Judgement",
+    "Outcome",
+    "TestResult",
+    "TestRole",
+]
+
+
+class Outcome(StrEnum):
+    """What an evaluation says about a tree."""
+
+    FULL_SUCCESS = "full_success"
+    PARTIAL_SUCCESS = "partial_success"
+    FAILURE = "failure"
+    REGRESSION = "regression"
+    TIMEOUT = "timeout"
+    EVALUATOR_ERROR = "evaluator_error"
+    INFRASTRUCTURE_ERROR = "infrastructure_error"
+
+
+class TestRole(StrEnum):
+    """`TARGET` tests fail on the unsolved tree and pass on a solved one; `REGRESSION` tests pass on both."""
+
+    TARGET = "target"
+    REGRESSION = "regression"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestResult:
+    """One test: its id, its role, `status` in passed, failed, error, skipped or missing; `message` for people."""
+
+    id: str
+    role: TestRole
+    status: str
+    duration_seconds: float | None = None
+    message: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluationRequest:
+    """A tree to judge. All paths are paths inside the evaluation sandbox.
+
+    - `workspace`: the agent's tree with the protected files restored and the hidden tests laid over it.
+    - `tools`: the directory in which `EvaluationInvocation.files` will lie, read-only.
+    - `python`: the interpreter of the task's prepared environment.
+    - `hidden_files`: the hidden test files, relative to the workspace.
+    - `report_fd`: the number of the inherited file descriptor to which the check writes its report.
+    - `config`: the evaluator's configuration from the task's ``evaluator.yaml``.
+    """
+
+    workspace: str
+    tools: str
+    tmp: str
+    python: str
+    hidden_files: tuple[str, ...]
+    environ: Mapping[str, str]
+    report_fd: int
+    timeout_seconds: float
+    config: Mapping[str, JsonValue]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluationInvocation:
+    """How to run the check. `environ` replaces the request's; `files` (name -> content) lie in the tools directory."""
+
+    argv: tuple[str, ...]
+    environ: Mapping[str, str]
+    files: Mapping[str, bytes] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluationEvidence:
+    """What the check left: its process and the bytes it wrote to the report descriptor (cut at `report_limit`)."""
+
+    request: EvaluationRequest
+    process: ProcessEvidence
+    report: bytes
+    report_truncated: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """An evaluator's verdict. `score` lies in [0, 1] or is None; `reason` is one sentence; `raw` is kept as is."""
+
+    outcome: Outcome
+    reason: str
+    score: float | None = None
+    tests: tuple[TestResult, ...] = ()
+    raw: Mapping[str, JsonValue] = field(default_factory=dict)
+
+
+class Evaluator(ABC):
+    """Judges a tree independently of what the agent says about it. Built without arguments, keeps no state."""
+
+    @abstractmethod
+    def check_config(self, config: Mapping[str, JsonValue]) -> None:
+        """Raise `InputError` with the key and the mend if `config` cannot be used."""
+
+    @abstractmethod
+    def prepare(self, request: EvaluationRequest) -> EvaluationInvocation:
+        """Say how to run the check."""
+
+    @abstractmethod
+    def judge(self, evidence: EvaluationEvidence) -> Judgement:
+        """Judge from the report alone; what the check printed and its exit code are not evidence of success."""
