@@ -184,9 +184,7 @@ def _contents(
             key = (type(record), record.id)
             if key in adapters:
                 raise InputError(f"adapter {record.id!r} is registered twice")
-            adapters[key] = Adapter(
-                record=record, distribution=extension.distribution, version=extension.version
-            )
+            adapters[key] = Adapter(record=record, distribution=extension.distribution, version=extension.version)
         for resource in _resources(record):
             snapshot = _packaged(resource, extension)
             descriptors[snapshot.kind, snapshot.model.id] = snapshot

@@ -114,9 +114,7 @@ class Command(ProcessAgent):
         return _outcome(evidence.process, accepted, states)
 
 
-def _outcome(
-    process: ProcessEvidence, accepted: tuple[int, ...], states: tuple[ConfigState, ...] = ()
-) -> AgentOutcome:
+def _outcome(process: ProcessEvidence, accepted: tuple[int, ...], states: tuple[ConfigState, ...] = ()) -> AgentOutcome:
     if process.exit_code in accepted:
         return AgentOutcome(status=AgentStatus.COMPLETED, config=states)
     ending = f"signal {process.signal}" if process.signal else f"exit code {process.exit_code}"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from akbench.dataset.format import DatasetFile, MutationFile, RepositoryFile
 from akbench.descriptors.document import Document, read
-from akbench.descriptors.kinds import Descriptor, EvaluatorDescriptor, Filters, TaskDescriptor
+from akbench.descriptors.kinds import EvaluatorDescriptor, Filters, TaskDescriptor
 from akbench.descriptors.snapshot import Snapshot, load
 from akbench.spec import InputError
 

@@ -81,7 +81,9 @@ class Document:
         name = ".".join(str(step) for step in location)
         if fault["type"] == "extra_forbidden":
             known = _field_names(model, location[:-1])
-            return self.key_place(location), f"unknown key {str(location[-1])!r}" + _suggestion(str(location[-1]), known)
+            return self.key_place(location), f"unknown key {str(location[-1])!r}" + _suggestion(
+                str(location[-1]), known
+            )
         if fault["type"] == "missing":
             return self.place(location[:-1]), f"missing key {name!r}"
         message = str(fault["msg"]).removeprefix("Value error, ")
@@ -125,7 +127,9 @@ def _yaml(action: Callable[[YAML], Any], source: str) -> Any:  # noqa: ANN401
         problem = str(error.problem or error.context).splitlines()[0]
         raise InputError(f"not valid YAML: {problem}", place=place) from error
     except (YAMLError, ValueError, RecursionError, AttributeError, TypeError) as error:
-        raise InputError(f"not valid YAML: {str(error).splitlines()[0] if str(error) else error!r}", place=source) from error
+        raise InputError(
+            f"not valid YAML: {str(error).splitlines()[0] if str(error) else error!r}", place=source
+        ) from error
 
 
 def _child(node: Node, step: int | str) -> Node | None:
