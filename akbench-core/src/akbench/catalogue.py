@@ -35,7 +35,7 @@ class Adapter:
     distribution: str
     version: str
 
-    def load(self, kind: type[Any]) -> Any:  # noqa: ANN401
+    def load(self, kind: type[Any]) -> Any:
         """Import the target and build it; `kind` is the class it must be derived from."""
         target = self._import()
         if not (isinstance(target, type) and issubclass(target, kind)):
@@ -45,14 +45,14 @@ class Adapter:
         except Exception as error:
             raise self._error(f"{type(error).__name__}: {error}") from error
 
-    def function(self) -> Any:  # noqa: ANN401
+    def function(self) -> Any:
         """Import the target, a function."""
         target = self._import()
         if not callable(target):
             raise self._error(f"{self.record.target} cannot be called")
         return target
 
-    def _import(self) -> Any:  # noqa: ANN401
+    def _import(self) -> Any:
         module, _, name = self.record.target.partition(":")
         try:
             return getattr(import_module(module), name)
@@ -151,7 +151,7 @@ class Catalogue:
                 if adapter_key in self._adapters:
                     other = self._adapters[adapter_key].distribution
                     raise InputError(f"adapter {adapter_key[1]!r} is already registered by {other}")
-        except Exception as error:  # noqa: BLE001 - whatever is wrong with an extension, the others must work
+        except Exception as error:
             cause = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
             self.failures.append(
                 Failure(
@@ -201,7 +201,7 @@ def _packaged(resource: str, extension: Extension) -> Snapshot[Descriptor]:
     return _snapshot(parse(text, resource), origin=f"{extension.distribution} {extension.version}")
 
 
-def _snapshot(document: Any, origin: str) -> Snapshot[Descriptor]:  # noqa: ANN401
+def _snapshot(document: Any, origin: str) -> Snapshot[Descriptor]:
     return load_document(document, KINDS[kind_of(document)], origin=origin)
 
 

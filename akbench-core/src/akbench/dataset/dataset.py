@@ -12,6 +12,7 @@ from akbench.descriptors.document import Document, read
 from akbench.descriptors.kinds import EvaluatorDescriptor, Filters, TaskDescriptor
 from akbench.descriptors.snapshot import Snapshot, load
 from akbench.spec import InputError
+import itertools
 
 __all__ = ["Dataset", "Task", "find_dataset", "list_datasets", "load_dataset"]
 
@@ -105,7 +106,7 @@ def load_dataset(folder: Path) -> Dataset:
     tasks = sorted((_load_task(path.parent) for path in folder.glob("*/*/task.yaml")), key=lambda t: t.descriptor.id)
     if not tasks:
         raise InputError("no task found; a task is a folder <category>/<task id>/ with a task.yaml", place=str(folder))
-    for first, second in zip(tasks, tasks[1:], strict=False):
+    for first, second in itertools.pairwise(tasks):
         if first.descriptor.id == second.descriptor.id:
             place = second.snapshot.document.place(("id",))
             raise InputError(f"task id {second.descriptor.id!r} is also used in {first.folder}", place=place)

@@ -76,7 +76,7 @@ class Document:
         message = first[1] + "".join(f"\n{place}: {text}" for place, text in others)
         raise InputError(message, place=first[0])
 
-    def _fault(self, model: type[BaseModel], fault: Any) -> tuple[str, str]:  # noqa: ANN401
+    def _fault(self, model: type[BaseModel], fault: Any) -> tuple[str, str]:
         location = tuple(step for step in fault["loc"] if not _is_union_tag(step, fault["loc"], self.data))
         name = ".".join(str(step) for step in location)
         if fault["type"] == "extra_forbidden":
@@ -118,7 +118,7 @@ def parse(text: str, source: str) -> Document:
     return Document(source=source, text=text, data=data, root=root)
 
 
-def _yaml(action: Callable[[YAML], Any], source: str) -> Any:  # noqa: ANN401
+def _yaml(action: Callable[[YAML], Any], source: str) -> Any:
     try:
         return action(YAML(typ="safe", pure=True))
     except MarkedYAMLError as error:
@@ -141,7 +141,7 @@ def _child(node: Node, step: int | str) -> Node | None:
     return None
 
 
-def _is_union_tag(step: int | str, location: Location, data: Any) -> bool:  # noqa: ANN401
+def _is_union_tag(step: int | str, location: Location, data: Any) -> bool:
     """Pydantic puts the tried member of a union into the location; such a step is no key of the data."""
     value = data
     for each in location:
@@ -167,7 +167,7 @@ def _field_names(model: type[BaseModel], location: Location) -> list[str]:
     return []
 
 
-def _model_in(annotation: Any) -> Any:  # noqa: ANN401
+def _model_in(annotation: Any) -> Any:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     for inner in get_args(annotation):

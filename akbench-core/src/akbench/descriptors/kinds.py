@@ -80,7 +80,7 @@ class NamedVariable(Part):
     description: str = ""
 
 
-def _support(value: Any) -> Any:  # noqa: ANN401
+def _support(value: Any) -> Any:
     return {True: Support.YES, False: Support.NO}.get(value, value) if isinstance(value, bool) else value
 
 
@@ -103,7 +103,7 @@ class AgentPart(Part):
 
     @model_validator(mode="before")
     @classmethod
-    def _read_capabilities(cls, data: Any) -> Any:  # noqa: ANN401
+    def _read_capabilities(cls, data: Any) -> Any:
         if isinstance(data, dict) and isinstance(data.get("capabilities"), dict):
             return data | {"capabilities": {key: _support(value) for key, value in data["capabilities"].items()}}
         return data
@@ -182,7 +182,7 @@ class EvaluatorDescriptor(Descriptor):
 
 
 class Configure(Part):
-    """Where a dimension's value is put: ``agent`` chooses the agent, ``agent.config`` sets `key` of its configuration."""
+    """Where a dimension's value is put: ``agent`` chooses the agent, ``agent.config`` sets `key` of its config."""
 
     target: Literal["agent", "agent.config"]
     key: Identifier | None = None

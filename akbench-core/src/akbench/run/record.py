@@ -147,7 +147,7 @@ class ExperimentEnd:
     finished_at: datetime
 
 
-def dump_json(value: Any) -> bytes:  # noqa: ANN401
+def dump_json(value: Any) -> bytes:
     """Any of these values as readable JSON, ending in a newline."""
     return TypeAdapter(type(value)).dump_json(value, indent=2) + b"\n"
 
