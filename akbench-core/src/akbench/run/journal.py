@@ -75,6 +75,10 @@ class RunFolder:
         write_atomically(path, content)
         self._register(name, hashlib.sha256(content).hexdigest(), len(content), media_type)
 
+    def write_json(self, name: str, value: Any) -> None:  # noqa: ANN401
+        """Keep `value` as a JSON artifact."""
+        self.write(name, TypeAdapter(type(value)).dump_json(value, indent=2) + b"\n", "application/json")
+
     def write_lines(self, name: str, values: Iterable[Any]) -> None:
         """Keep `values` as a JSON Lines artifact."""
         lines = [TypeAdapter(type(value)).dump_json(value) for value in values]
