@@ -271,6 +271,7 @@ def test_records_hold_what_came_but_never_the_key(server):
     known, unknown = server.requests
     assert (known.script, known.step, known.answer) == ("fix it", 0, "run")
     assert (known.model, known.effort, known.path) == ("m-1", "high", "/v1/responses")
+    assert known.tools == ("exec_command", "apply_patch")
     assert "Authorization" in known.header_names
     assert known.authorized
     assert known.authorization_sha256 == hashlib.sha256(b"Bearer canary-4711").hexdigest()

@@ -58,7 +58,7 @@ class RequestRecord:
     - `script` and `step`: the phrase of the script that answered, and the step's number counted from 0; None
       where no script did.
     - `answer`: what was answered, such as ``run``, ``hang``, ``http_500``, ``poll`` or ``refused``.
-    - `model` and `effort`: what the client asked for.
+    - `model` and `effort`: what the client asked for. `tools`: the names of the tools it offered.
     - `authorization_sha256`: SHA-256 (hex) of the whole Authorization header; None if there was none. The key
       itself is kept nowhere.
     """
@@ -71,6 +71,7 @@ class RequestRecord:
     answer: str
     model: str | None
     effort: str | None
+    tools: tuple[str, ...]
     authorization_sha256: str | None
 
     @property
@@ -238,6 +239,7 @@ class _Handler(BaseHTTPRequestHandler):
                 answer=answer.name,
                 model=conversation.model if conversation else None,
                 effort=conversation.effort if conversation else None,
+                tools=tuple(tool.name for tool in conversation.tools) if conversation else (),
                 authorization_sha256=_digest(authorization.encode()) if authorization else None,
             )
         )
