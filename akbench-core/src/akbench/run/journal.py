@@ -1,0 +1,106 @@
+"""The folder of one run on disk: written so that a crash at any moment leaves a readable story."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from akbench.run.lifecycle import RunState
+from akbench.run.record import ArtifactRecord, Event, RunResult, RunSpec, dump_json, load_json
+from akbench.spec import JsonValue
+
+__all__ = ["RunFolder", "write_atomically"]
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write `content` so that `path` holds either its old content or all of the new one, also after a power cut."""
+    partial = path.with_name(path.name + ".part")
+    with partial.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(path)
+    directory = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
+
+
+class RunFolder:
+    """``data/artifacts/<experiment>/<run>/``: manifest first, events as they happen, result last.
+
+    `on_event` is told each event after it is durable. `secrets` are replaced wherever they would reach the disk: a
+    provider may echo a key in an error message, and the agent may repeat it.
+    """
+
+    def __init__(
+        self, path: Path, on_event: Callable[[Event], None] = lambda _: None, secrets: tuple[str, ...] = ()
+    ) -> None:
+        self.path = path
+        self._on_event = on_event
+        self._secrets = tuple(secret.encode() for secret in secrets if secret)
+        self._artifacts: dict[str, ArtifactRecord] = {}
+
+    def begin(self, spec: RunSpec) -> None:
+        """Create the folder and make the manifest durable."""
+        self.path.mkdir(parents=True, exist_ok=False)
+        self.write("manifest.json", dump_json(spec), "application/json")
+
+    def enter(self, state: RunState, text: str = "") -> None:
+        """Record that the run is now in `state`."""
+        self.record("state", text or state.value, state=state)
+
+    def record(self, kind: str, text: str, *, state: RunState | None = None, **data: JsonValue) -> None:
+        """Append an event and make it durable."""
+        event = Event(at=datetime.now(UTC), kind=kind, text=text, state=state, data=data)
+        line = self._redact(TypeAdapter(Event).dump_json(event)) + b"\n"
+        with (self.path / "events.jsonl").open("ab") as file:
+            file.write(line)
+            file.flush()
+            os.fsync(file.fileno())
+        self._on_event(TypeAdapter(Event).validate_json(line))
+
+    def write(self, name: str, content: bytes, media_type: str) -> None:
+        """Keep `content` as an artifact."""
+        path = self.path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        content = self._redact(content)
+        write_atomically(path, content)
+        self._register(name, hashlib.sha256(content).hexdigest(), len(content), media_type)
+
+    def write_lines(self, name: str, values: Iterable[Any]) -> None:
+        """Keep `values` as a JSON Lines artifact."""
+        lines = [TypeAdapter(type(value)).dump_json(value) for value in values]
+        self.write(name, b"".join(line + b"\n" for line in lines), "application/jsonl")
+
+    def adopt(self, name: str, media_type: str) -> None:
+        """Keep a file that something else wrote into the folder."""
+        self.write(name, (self.path / name).read_bytes(), media_type)
+
+    def artifacts(self) -> tuple[ArtifactRecord, ...]:
+        """What has been kept so far, by name."""
+        return tuple(self._artifacts[name] for name in sorted(self._artifacts))
+
+    def finish(self, result: RunResult) -> RunResult:
+        """Record the final state, then make the result durable: after this the run counts as finished.
+
+        Returns the result as it now stands on disk, free of secrets.
+        """
+        self.enter(result.state, result.reason or "")
+        self.write("result.json", dump_json(result), "application/json")
+        return load_json(RunResult, (self.path / "result.json").read_bytes())
+
+    def _redact(self, content: bytes) -> bytes:
+        for secret in self._secrets:
+            content = content.replace(secret, b"[redacted]")
+        return content
+
+    def _register(self, name: str, sha256: str, size: int, media_type: str) -> None:
+        self._artifacts[name] = ArtifactRecord(name=name, sha256=sha256, size=size, media_type=media_type)
