@@ -14,7 +14,6 @@ from akbench.spec import (
     Judgement,
     Outcome,
 )
-
 from akbench_evaluators.config import reject_unknown_keys, require_seconds, texts
 from akbench_evaluators.process_ending import describe_ending, describe_exit, judge_unstarted
 from akbench_evaluators.shipment import runner_argv, runner_files
@@ -76,15 +75,11 @@ def _verdict(outcome: Outcome, reason: str, **raw: JsonValue) -> Judgement:
 def _success_exit_codes(config: Mapping[str, JsonValue]) -> tuple[int, ...]:
     value = config.get("success_exit_codes", [0])
     if not isinstance(value, list) or not value:
-        raise InputError(
-            f"evaluator config: 'success_exit_codes' is {value!r}; make it a list of exit codes like [0]"
-        )
+        raise InputError(f"evaluator config: 'success_exit_codes' is {value!r}; make it a list of exit codes like [0]")
     return tuple(_exit_code(item) for item in value)
 
 
 def _exit_code(item: JsonValue) -> int:
     if isinstance(item, int) and not isinstance(item, bool) and 0 <= item <= 255:
         return item
-    raise InputError(
-        f"evaluator config: 'success_exit_codes' holds {item!r}; each is an integer from 0 to 255"
-    )
+    raise InputError(f"evaluator config: 'success_exit_codes' holds {item!r}; each is an integer from 0 to 255")

@@ -18,9 +18,7 @@ def main() -> None:
     report = ReportWriter(settings["report_fd"])
     report.write("started")
     try:
-        ended = subprocess.run(
-            settings["command"], cwd=settings["workspace"], stdin=subprocess.DEVNULL, check=False
-        )
+        ended = subprocess.run(settings["command"], cwd=settings["workspace"], stdin=subprocess.DEVNULL, check=False)
     except OSError as error:
         report.write("unstartable", reason=str(error))
     else:

@@ -77,7 +77,7 @@ class SuiteReporter:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Report one phase of one test, or one subtest of it."""
-        when = report.when or "call"
+        when = report.when
         passed = report.outcome == "passed"
         self._report.write(
             "phase",
@@ -152,9 +152,7 @@ def _canary(module: pytest.Module) -> pytest.Function:
     def planted() -> None:
         raise AssertionError("planted by the harness: where this test passes, failures are being hidden")
 
-    canary: pytest.Function = pytest.Function.from_parent(
-        module, name=f"test_{secrets.token_hex(6)}", callobj=planted
-    )
+    canary: pytest.Function = pytest.Function.from_parent(module, name=f"test_{secrets.token_hex(6)}", callobj=planted)
     return canary
 
 

@@ -15,7 +15,6 @@ from akbench.spec import (
     JsonValue,
     Judgement,
 )
-
 from akbench_evaluators.config import reject_unknown_keys, require_seconds, texts
 from akbench_evaluators.node_ids import path_of
 from akbench_evaluators.process_ending import describe_ending, judge_unstarted
@@ -47,9 +46,7 @@ class PytestEvaluator(Evaluator):
                 _check_selector(key, selector)
         for selector in suite.target:
             if selector in suite.deselect:
-                raise InputError(
-                    f"evaluator config: {selector!r} is in 'target' and 'deselect'; remove it from one"
-                )
+                raise InputError(f"evaluator config: {selector!r} is in 'target' and 'deselect'; remove it from one")
 
     def prepare(self, request: EvaluationRequest) -> EvaluationInvocation:
         """Say how to run the suite: isolated interpreter, harness-owned configuration, no plugin but pytest's own."""
@@ -58,9 +55,7 @@ class PytestEvaluator(Evaluator):
             "workspace": request.workspace,
             "report_fd": request.report_fd,
             "ini": f"{request.tools}/{_INI}",
-            "python_path": [
-                folder for folder in request.environ.get("PYTHONPATH", "").split(os.pathsep) if folder
-            ],
+            "python_path": [folder for folder in request.environ.get("PYTHONPATH", "").split(os.pathsep) if folder],
             "target": suite.target,
             "regression": suite.regression,
             "deselect": suite.deselect,
@@ -103,9 +98,7 @@ def _check_selector(key: str, selector: str) -> None:
         mend = "write it relative to the repository, like tests/test_x.py or tests/test_x.py::test_y"
         raise InputError(f"evaluator config: {key!r} holds {selector!r}; {mend}")
     if "::" in selector and clean.suffix != ".py":
-        raise InputError(
-            f"evaluator config: {key!r} holds {selector!r}; only a .py file has tests after '::'"
-        )
+        raise InputError(f"evaluator config: {key!r} holds {selector!r}; only a .py file has tests after '::'")
 
 
 def _environ(environ: Mapping[str, str]) -> dict[str, str]:

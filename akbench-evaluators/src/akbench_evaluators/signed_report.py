@@ -29,7 +29,7 @@ class ReportWriter:
     """Writes records to the descriptor; create it before any tested code is loaded."""
 
     def __init__(self, descriptor: int) -> None:
-        os.set_inheritable(descriptor, False)
+        os.set_inheritable(descriptor, False)  # noqa: FBT003 - its parameters have no names
         self._descriptor = descriptor
         self._file = _identity(descriptor)
         self._owner = os.getpid()
@@ -59,7 +59,7 @@ def read_report(data: bytes) -> SignedReport | None:
     key = _key(lines[0]) if lines else None
     if key is None:
         return None
-    records = []
+    records: list[dict[str, Any]] = []
     for number, line in enumerate(lines[1:]):
         signature, _, body = line.partition(b" ")
         if not hmac.compare_digest(signature, _signature(key, number, body)):

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from akbench.spec import Judgement, Outcome, TestResult, TestRole
-
 from akbench_evaluators.node_ids import selected, selects
 from akbench_evaluators.signed_report import SignedReport
 
@@ -147,9 +146,7 @@ def _unseen(suite: Suite, run: SuiteRun, role: TestRole, selector: str) -> Itera
             status = "skipped" if record["outcome"] == "skipped" else "error"
             yield TestResult(id=name, role=role, status=status, message=record["message"])
     if not uncollected and not any(selects(selector, item) for item in run.items):
-        message = (
-            "no test of it was collected" if run.collected else "the check ended before it was collected"
-        )
+        message = "no test of it was collected" if run.collected else "the check ended before it was collected"
         yield TestResult(id=selector, role=role, status="missing", message=message)
 
 
@@ -165,9 +162,7 @@ def _tampering(run: SuiteRun) -> tuple[str, ...]:
         signs.append("a planted failing test was reported as passed")
     if "missing" in planted.values() and _all_ran(run):
         signs.append("a planted failing test was removed")
-    if any(
-        phase["raised"] and phase["outcome"] == "passed" for phases in run.phases.values() for phase in phases
-    ):
+    if any(phase["raised"] and phase["outcome"] == "passed" for phases in run.phases.values() for phase in phases):
         signs.append("a test that raised was reported as passed")
     return tuple(signs)
 
