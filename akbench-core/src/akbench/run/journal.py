@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import os
 from collections.abc import Callable, Iterable
@@ -9,10 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter
-
 from akbench.run.lifecycle import RunState
-from akbench.run.record import ArtifactRecord, Event, RunResult, RunSpec, dump_json
+from akbench.run.record import ArtifactRecord, Event, RunResult, RunSpec, dump_json, dump_line
 from akbench.spec import JsonValue
 
 __all__ = ["RunFolder", "write_atomically"]
@@ -56,7 +55,7 @@ class RunFolder:
     def record(self, kind: str, text: str, *, state: RunState | None = None, **data: JsonValue) -> None:
         """Append an event and make it durable."""
         event = Event(at=datetime.now(UTC), kind=kind, text=text, state=state, data=data)
-        line = TypeAdapter(Event).dump_json(event) + b"\n"
+        line = dump_line(event)
         with (self.path / "events.jsonl").open("ab") as file:
             file.write(line)
             file.flush()
@@ -72,8 +71,7 @@ class RunFolder:
 
     def write_lines(self, name: str, values: Iterable[Any]) -> None:
         """Keep `values` as a JSON Lines artifact."""
-        lines = [TypeAdapter(type(value)).dump_json(value) for value in values]
-        self.write(name, b"".join(line + b"\n" for line in lines), "application/jsonl")
+        self.write(name, b"".join(dump_line(value) for value in values), "application/jsonl")
 
     def adopt(self, name: str, media_type: str) -> None:
         """Register a file that something else wrote into the folder."""
@@ -87,9 +85,15 @@ class RunFolder:
         return tuple(self._artifacts[name] for name in sorted(self._artifacts))
 
     def finish(self, result: RunResult) -> None:
-        """Record the final state, then make the result durable: after this the run counts as finished."""
+        """Record the final state, then make the result durable: after this the run counts as finished.
+
+        `result.artifacts` is set here, to everything that was kept: events.jsonl is complete only now. result.json
+        cannot hold its own checksum and is the one file not among them.
+        """
         self.enter(result.state, result.reason or "")
-        self.write("result.json", dump_json(result), "application/json")
+        self.adopt("events.jsonl", "application/jsonl")
+        whole = dataclasses.replace(result, artifacts=self.artifacts())
+        write_atomically(self.path / "result.json", dump_json(whole))
 
     def _register(self, name: str, sha256: str, size: int, media_type: str) -> None:
         self._artifacts[name] = ArtifactRecord(name=name, sha256=sha256, size=size, media_type=media_type)
