@@ -87,9 +87,7 @@ def evaluate(
 
 
 def _rooms(scratch: Path) -> _Rooms:
-    rooms = _Rooms(
-        workspace=scratch / "workspace", tools=scratch / "tools", home=scratch / "home", tmp=scratch / "tmp"
-    )
+    rooms = _Rooms(workspace=scratch / "workspace", tools=scratch / "tools", home=scratch / "home", tmp=scratch / "tmp")
     for path in (rooms.workspace, rooms.tools, rooms.home, rooms.tmp):
         path.mkdir(parents=True)
     return rooms

@@ -253,9 +253,7 @@ def _evaluate(
 ) -> None:
     assembled = equipment.assembled
     task = assembled.task.descriptor.task
-    judged = judged_tree(
-        final=captured.tree, given=assembled.given, hidden=assembled.hidden, protected=task.protected
-    )
+    judged = judged_tree(final=captured.tree, given=assembled.given, hidden=assembled.hidden, protected=task.protected)
     progress.touched = judged.touched
     for path in judged.touched:
         folder.record("protected_path", f"the agent changed the protected path {path}; it was put back", path=path)
@@ -280,9 +278,7 @@ def _keep_evaluation(folder: RunFolder, evaluation: Evaluation) -> None:
     folder.write("evaluation/stderr.log", evaluation.stderr.read_bytes(), "text/plain")
 
 
-def _result(
-    spec: RunSpec, equipment: Equipment, folder: RunFolder, progress: _Progress, ended: Verdict
-) -> RunResult:
+def _result(spec: RunSpec, equipment: Equipment, folder: RunFolder, progress: _Progress, ended: Verdict) -> RunResult:
     outcome, evaluation = progress.outcome, progress.evaluation
     facts = RunFacts(
         usage=outcome.usage if outcome else Usage(),

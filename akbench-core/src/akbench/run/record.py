@@ -170,7 +170,7 @@ def load_json[T](kind: type[T], text: bytes) -> T:
 
 
 @cache
-def _adapter(kind: type) -> TypeAdapter[Any]:
+def _adapter(kind: Hashable) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
 
 

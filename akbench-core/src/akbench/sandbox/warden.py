@@ -193,9 +193,7 @@ def _descendants(ancestor: int) -> list[int]:
 def _parent(pid: str) -> int:
     try:
         with open(f"/proc/{pid}/stat", "rb") as source:
-            fields = (
-                source.read().rpartition(b")")[2].split()
-            )  # the command's name may hold anything but ends there
+            fields = source.read().rpartition(b")")[2].split()  # the command's name may hold anything but ends there
     except OSError:
         return -1  # ended since the listing
     return int(fields[1])

@@ -33,9 +33,7 @@ _PROMPT_START = 200
 _HTTP_FAULTS: Mapping[Fault, tuple[int, bytes, Mapping[str, str]]] = {
     Fault.HTTP_401: (
         401,
-        responses_api.error_body(
-            "Incorrect API key provided.", kind="invalid_request_error", code="invalid_api_key"
-        ),
+        responses_api.error_body("Incorrect API key provided.", kind="invalid_request_error", code="invalid_api_key"),
         {},
     ),
     Fault.HTTP_429: (
@@ -215,9 +213,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _check_target(self) -> None:
         if not urlsplit(self.path).path.endswith("/responses"):
-            raise UnreadableRequestError(
-                f"no such endpoint: {self.path}; only <base url>/responses is served"
-            )
+            raise UnreadableRequestError(f"no such endpoint: {self.path}; only <base url>/responses is served")
         encoding = self.headers.get("Content-Encoding", "identity")
         if encoding != "identity":
             raise UnreadableRequestError(f"the content encoding {encoding!r} is not served")
@@ -327,9 +323,7 @@ def _broken(fault: Fault, model: str | None, response: str) -> Iterator[bytes]:
     yield responses_api.created(response=response, model=model)
     if fault is Fault.CONTEXT_WINDOW:
         message = "Your input exceeds the context window of this model."
-        yield responses_api.failed(
-            response=response, model=model, code="context_length_exceeded", message=message
-        )
+        yield responses_api.failed(response=response, model=model, code="context_length_exceeded", message=message)
     if fault is Fault.INCOMPLETE:
         yield responses_api.incomplete(response=response, model=model, reason="max_output_tokens")
 
