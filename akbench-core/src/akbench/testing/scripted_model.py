@@ -9,21 +9,19 @@ import hashlib
 import socket
 import sys
 import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Self, cast
+from pathlib import Path
+from types import TracebackType
+from typing import Self, cast
 from urllib.parse import urlsplit
 
 from akbench.testing import responses_api
 from akbench.testing.responses_api import Conversation, NoToolError, UnreadableRequestError
 from akbench.testing.script import Action, Fault, Script, Step, read_scripts
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-    from types import TracebackType
 
 __all__ = ["RequestRecord", "ScriptedModel"]
 
