@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cache
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -169,9 +168,14 @@ def load_json[T](kind: type[T], text: bytes) -> T:
     return value
 
 
-@cache
+_adapters: dict[type, TypeAdapter[Any]] = {}
+
+
 def _adapter(kind: type) -> TypeAdapter[Any]:
-    return TypeAdapter(kind)
+    """Building one takes milliseconds, using it microseconds."""
+    if kind not in _adapters:
+        _adapters[kind] = TypeAdapter(kind)
+    return _adapters[kind]
 
 
 def _encoded(value: Any, indent: int | None) -> bytes:  # noqa: ANN401

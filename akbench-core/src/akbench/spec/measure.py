@@ -18,7 +18,7 @@ __all__ = [
     "unavailable",
 ]
 
-type JsonValue = None | bool | int | float | str | list[JsonValue] | dict[str, JsonValue]
+type JsonValue = bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None
 
 type Capability = str
 """The name of something an agent can do; see `CAPABILITIES` for the known ones."""
