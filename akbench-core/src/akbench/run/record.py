@@ -193,5 +193,5 @@ def _without_surrogates(value: JsonValue) -> JsonValue:
     if isinstance(value, list):
         return [_without_surrogates(item) for item in value]
     if isinstance(value, dict):
-        return {str(_without_surrogates(key)): _without_surrogates(item) for key, item in value.items()}
+        return {key: _without_surrogates(item) for key, item in value.items()}
     return value
