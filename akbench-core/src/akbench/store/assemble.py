@@ -143,7 +143,7 @@ def _artifacts(session: Session, folder: ExperimentFolder) -> Mapping[str, tuple
     return by_run
 
 
-def _run_view(  # noqa: PLR0917
+def _run_view(
     row: RunRow,
     evaluation: EvaluationRow | None,
     agent: AgentObservationRow | None,

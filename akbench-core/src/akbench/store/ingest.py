@@ -128,11 +128,10 @@ def _add(session: Session, rows: Iterable[Row]) -> None:
         table = Row.metadata.tables[str(row.__tablename__)]
         values[table.name].append({name: getattr(row, name) for name in table.columns.keys()})  # noqa: SIM118
     for table in Row.metadata.sorted_tables:
-        if table.name == DatasetRow.__tablename__:
-            statement = insert(table).prefix_with("OR IGNORE")
-        else:
-            statement = insert(table)
         if values[table.name]:
+            # Several experiments share a dataset's row.
+            repeatable = table.name == DatasetRow.__tablename__
+            statement = insert(table).prefix_with("OR IGNORE") if repeatable else insert(table)
             session.execute(statement, values[table.name])
 
 
