@@ -13,11 +13,20 @@ __all__ = ["report"]
 
 
 @click.command()
-@click.option("experiments", "--experiment", metavar="ID", multiple=True, help="Report this experiment; repeatable.")
-@click.option("every", "--all", is_flag=True, help="Report all stored experiments (what happens without a choice).")
-@click.option("--output", type=click.Path(path_type=Path), help="Folder of the report.  [default: PROJECT/reports]")
 @click.option(
-    "--project", type=click.Path(path_type=Path), default=Path(), help="Project folder.  [default: the current one]"
+    "experiments", "--experiment", metavar="ID", multiple=True, help="Report this experiment; repeatable."
+)
+@click.option(
+    "every", "--all", is_flag=True, help="Report all stored experiments (what happens without a choice)."
+)
+@click.option(
+    "--output", type=click.Path(path_type=Path), help="Folder of the report.  [default: PROJECT/reports]"
+)
+@click.option(
+    "--project",
+    type=click.Path(path_type=Path),
+    default=Path(),
+    help="Project folder.  [default: the current one]",
 )
 @click.option("as_json", "--json", is_flag=True, help="Print the result as JSON.")
 def report(

@@ -11,9 +11,22 @@ from markupsafe import Markup
 
 from akbench.spec import JsonValue, Reading
 
-__all__ = ["cut", "date", "json_text", "metric_name", "number", "percent", "points", "size", "value", "visible"]
+__all__ = [
+    "cut",
+    "date",
+    "json_text",
+    "metric_name",
+    "number",
+    "percent",
+    "points",
+    "size",
+    "value",
+    "visible",
+]
 
-_CONTROL_PICTURES = {code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\n\t"} | {0x7F: "␡"}
+_CONTROL_PICTURES = {code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\n\t"} | {
+    0x7F: "␡"
+}
 _HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn"}
 
 
@@ -106,14 +119,12 @@ def reading_value(metric: str, reading: Reading) -> str:
     return "" if reading.value is None else value(metric, reading.value)
 
 
-_UNITS = ("_seconds", "_usd", "_bytes")
-
-
 def metric_name(metric: str) -> str:
     """A metric's id in words, its unit left to its values."""
-    for unit in _UNITS:
-        metric = metric.removesuffix(unit)
-    return metric.replace("_", " ")
+    if metric.endswith("_seconds"):
+        name = metric.removesuffix("_seconds")
+        return words(name if name.endswith(("time", "duration")) else f"{name}_time")
+    return words(metric.removesuffix("_usd").removesuffix("_bytes"))
 
 
 def words(identifier: str) -> str:
