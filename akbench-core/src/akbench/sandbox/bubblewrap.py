@@ -102,8 +102,8 @@ class BubblewrapSandbox(Sandbox):
 
     Inside there are: the host's /usr and the harness's Python, read-only at their own paths and without
     installed Python packages; a minimal /etc; a private /tmp of at most 1 GiB; and the request's binds. A
-    harness that is root becomes the user `HOST_UID` first, for which it needs CAP_SYS_ADMIN. The kernel is the
-    host's.
+    harness that is root becomes the user `HOST_UID` first, for which it needs CAP_SYS_ADMIN. The kernel is
+    the host's.
     """
 
     bounded = True

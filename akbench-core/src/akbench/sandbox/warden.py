@@ -313,12 +313,12 @@ def _carry(client: socket.socket, path: str, free: threading.BoundedSemaphore) -
 
 
 def _copy(source: socket.socket, target: socket.socket) -> None:
-    """Copy until the source's end and pass that on; when the target is gone, stop the source as well."""
+    """Copy until the source's end and pass that on; when the target takes no more, read no more."""
     try:
         while data := source.recv(_RELAY_BYTES):
             target.sendall(data)
     except OSError:
-        _end(source, socket.SHUT_RDWR)
+        _end(source, socket.SHUT_RD)  # not more: the other direction may still be delivering an answer
     _end(target, socket.SHUT_WR)
 
 
