@@ -122,7 +122,7 @@ def _work(
     with _endpoint(equipment, spec) as endpoint:
         work = _agent_work(spec, equipment, worktree, rooms, endpoint, scratch)
         _run_agent(work, folder, cancelled, progress)
-        _note_requests(endpoint, equipment, folder, progress)
+    _note_requests(endpoint, equipment, folder, progress)
     folder.enter(RunState.COLLECTING)
     captured = _collect(equipment, folder, worktree, rooms, scratch, progress)
     if progress.outcome is not None and progress.outcome.status in EVALUATED:
@@ -210,11 +210,11 @@ def _note_requests(
     """The relay's own count of requests: what was asked of the model, independent of what the agent says."""
     if endpoint is None or equipment.upstream is None:
         return
-    requests = endpoint.requests
-    if requests:
+    if endpoint.requests:
         progress.model_source = equipment.upstream.kind
-    folder.write_lines("model_requests.jsonl", requests)
-    folder.record("model_requests", f"{len(requests)} requests reached the model endpoint", count=len(requests))
+    folder.write_lines("model_requests.jsonl", endpoint.records)
+    text = f"{endpoint.requests} requests passed the model endpoint"
+    folder.record("model_requests", text, count=endpoint.requests)
 
 
 def _collect(
