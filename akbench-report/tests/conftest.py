@@ -129,10 +129,10 @@ def make_run(name: str = "run-0001", end: str = "solved", **changes: Any) -> Run
         model_source="scripted model",
         sandbox="bubblewrap",
         metrics={
-            "agent_seconds": Reading(value=61.25, source="the harness's clock"),
+            "execution_time": Reading(value=61.25, source="the harness's clock"),
             "input_tokens": Reading(value=12_400, source="rollout files"),
             "output_tokens": Reading(value=730, source="rollout files"),
-            "cost_usd": unavailable("no price is known for the model"),
+            "total_cost": unavailable("no price is known for the model"),
         },
         config=(
             ConfigState(
@@ -176,7 +176,7 @@ def make_experiment(name: str = "exp-0001", **changes: Any) -> ExperimentView:
         dataset_hash="ab" * 32,
         repetitions=1,
         descriptor='schema_version: "1.0"\nid: demo\n',
-        snapshots={"agent/codex": {"version": "1.0.0", "hash": "cd" * 32, "source": "id: codex\n"}},
+        snapshots={"agent/codex": {"version": "1.0.0", "hash": "cd" * 32, "text": "id: codex\n"}},
         extensions={"akbench-agent-codex": "0.1.0"},
         variants=(make_variant(is_baseline=True),),
         tasks=(make_task(),),
@@ -203,9 +203,7 @@ class Laboratory:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
             digest = hashlib.sha256(content).hexdigest()
-            kept.append(
-                ArtifactView(name=name, path=path, sha256=digest, size=len(content), media_type="text/plain")
-            )
+            kept.append(ArtifactView(name=name, path=path, sha256=digest, size=len(content), media_type="text/plain"))
         return replace(run, artifacts=tuple(kept))
 
     def add(self, experiment: ExperimentView) -> ExperimentView:
@@ -270,8 +268,8 @@ index 1111111..2222222 100644
 +    if n < 0:
 +        raise ValueError("n must not be negative")
 +    return list(islice(iterable, n))
- 
- 
+\x20
+\x20
  def drop(n, iterable):
 diff --git a/notes.txt b/notes.txt
 new file mode 100644
@@ -346,9 +344,7 @@ def demo(lab: Laboratory) -> Laboratory:
     tasks = (
         make_task("bugfix-001"),
         make_task("bugfix-002", difficulty="medium"),
-        make_task(
-            "bugfix-003", difficulty="hard", title="A title that goes on for rather longer than titles should"
-        ),
+        make_task("bugfix-003", difficulty="hard", title="A title that goes on for rather longer than titles should"),
         make_task("feature-001", category="new_feature", difficulty="medium"),
     )
     variants = (

@@ -346,13 +346,9 @@ def matrix(experiment: ExperimentView) -> tuple[MatrixBlock, ...]:
 def _block(
     experiment: ExperimentView, runs: Mapping[tuple[str, str], list[RunView]], category: str, difficulty: str
 ) -> MatrixBlock:
-    tasks = tuple(
-        task for task in experiment.tasks if (task.category, task.difficulty) == (category, difficulty)
-    )
+    tasks = tuple(task for task in experiment.tasks if (task.category, task.difficulty) == (category, difficulty))
     cells = {
-        (task.id, variant.id): tuple(
-            sorted(runs.get((task.id, variant.id), ()), key=lambda run: run.repetition)
-        )
+        (task.id, variant.id): tuple(sorted(runs.get((task.id, variant.id), ()), key=lambda run: run.repetition))
         for task in tasks
         for variant in experiment.variants
     }

@@ -72,9 +72,7 @@ class Place:
         if PurePath(path).suffix.lower() not in OPENABLE:
             return None
         # The folder is resolved because the root is: across a symbolic link a relative path would go astray.
-        relative = os.path.relpath(
-            path.parent.resolve() / path.name, self.root / posixpath.dirname(self.path)
-        )
+        relative = os.path.relpath(path.parent.resolve() / path.name, self.root / posixpath.dirname(self.path))
         return quote(PurePath(relative).as_posix(), errors="surrogateescape")
 
 

@@ -17,6 +17,7 @@ from akbench_report import compare, links, wording
 from akbench_report.compare import Case, Group, Standing
 from akbench_report.diff import Diff, read_diff
 from akbench_report.links import Place
+from akbench_report.measure import HEADLINE, Measures
 from akbench_report.publish import File
 
 __all__ = ["pages"]
@@ -29,15 +30,10 @@ MESSAGE_CHARACTERS = 50_000
 ROWS = 1_000
 """Bounds of what one run's page shows; whatever is left out is said there, and stays in the run's artifacts."""
 
-HEADLINE_METRICS = ("input_tokens", "output_tokens", "cost_usd")
-"""What a run's row shows beside its time; the ids of `akbench.spec.Usage`."""
 
-
-def pages(
-    store: Store, experiments: Sequence[ExperimentView], *, target: Path, written_at: datetime
-) -> Iterator[File]:
+def pages(store: Store, experiments: Sequence[ExperimentView], *, target: Path, written_at: datetime) -> Iterator[File]:
     """The files of a report on `experiments` that will lie in `target` (which the links to artifacts start from)."""
-    press = _Press(target=target, environment=_environment())
+    press = _Press(target=target, environment=_environment(Measures(experiments)))
     cases = compare.cases_of(experiments)
     yield from _assets()
     yield _dashboard(press, experiments, cases, written_at)
@@ -63,7 +59,7 @@ class _Press:
         return File(path=path, content=text.encode("utf-8"))
 
 
-def _environment() -> Environment:
+def _environment(measures: Measures) -> Environment:
     environment = Environment(
         loader=PackageLoader("akbench_report"),
         autoescape=True,
@@ -79,8 +75,8 @@ def _environment() -> Environment:
             "compare": compare,
             "cut": wording.cut,
             "group_page": group_page,
-            "headline_metrics": HEADLINE_METRICS,
-            "metric_value": wording.value,
+            "headline_metrics": HEADLINE,
+            "metric_value": measures.shown,
             "output_characters": OUTPUT_CHARACTERS,
         }
     )
@@ -89,10 +85,11 @@ def _environment() -> Environment:
             "bytes": wording.size,
             "date": wording.date,
             "json": wording.json_text,
-            "metric_name": wording.metric_name,
+            "metric_name": measures.title,
             "number": wording.number,
             "percent": wording.percent,
             "points": wording.points,
+            "seconds": wording.seconds,
             "words": wording.words,
         }
     )
@@ -156,9 +153,7 @@ def _listings(press: _Press, cases: Sequence[Case]) -> Iterator[File]:
         title = " ".join(("Variant", group.key[0], group.key[2])).strip()
         yield _listing(press, group_page("variants", group), title, group.cases)
     for group in compare.groups(contestants, _category_key):
-        yield _listing(
-            press, group_page("categories", group), f"Category {wording.words(group.key[0])}", group.cases
-        )
+        yield _listing(press, group_page("categories", group), f"Category {wording.words(group.key[0])}", group.cases)
     for group in compare.groups(contestants, _difficulty_key):
         yield _listing(press, group_page("difficulties", group), f"Difficulty {group.key[1]}", group.cases)
 
@@ -195,9 +190,7 @@ def _experiment(press: _Press, experiment: ExperimentView) -> File:
         baseline=next((variant for variant in experiment.variants if variant.is_baseline), None),
         deltas=_deltas(experiment, runs),
         matrix=compare.matrix(experiment),
-        findings={
-            variant: compare.config_findings(case.run for case in each) for variant, each in runs.items()
-        },
+        findings={variant: compare.config_findings(case.run for case in each) for variant, each in runs.items()},
         metrics=compare.metric_ids(experiment.runs),
     )
 
@@ -228,9 +221,7 @@ def _tasks(press: _Press, cases: Sequence[Case]) -> Iterator[File]:
             editions=tuple(editions.values()),
             cases=own,
             labels=_labels(own),
-            groups=compare.groups(
-                own, lambda case: (*_variant_key(case), case.task.dataset, case.task.version)
-            ),
+            groups=compare.groups(own, lambda case: (*_variant_key(case), case.task.dataset, case.task.version)),
             tally=compare.tally(case.run for case in own),
         )
 
@@ -278,6 +269,4 @@ def _diff(store: Store, run: RunView) -> Diff | None:
 
 def _tests(run: RunView, role: TestRole) -> tuple[TestResult, ...]:
     """The tests of one role, what did not pass first."""
-    return tuple(
-        sorted((test for test in run.tests if test.role is role), key=lambda test: test.status == "passed")
-    )
+    return tuple(sorted((test for test in run.tests if test.role is role), key=lambda test: test.status == "passed"))
