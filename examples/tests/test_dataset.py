@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from akbench_examples import project_folder
 from ruamel.yaml import YAML
+
+from akbench_examples import project_folder
 
 DATASET = project_folder() / "datasets/software-engineering"
 TASKS = sorted(path.parent for path in DATASET.glob("*/*/task.yaml"))

@@ -6,8 +6,9 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from akbench_examples import project_folder
 from ruamel.yaml import YAML
+
+from akbench_examples import project_folder
 
 PROJECT = project_folder()
 SCRIPTS: list[dict[str, Any]] = YAML(typ="safe").load(
