@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -88,29 +89,39 @@ class CodexRunner:
         edit = options.pop("edit", lambda rooms, invocation: invocation)
         wrap = options.pop("wrap", lambda rooms, invocation: invocation.argv)
         ending = options.pop("ending", signal.SIGINT)
+        until = options.pop("until", lambda rooms: False)
         rooms, invocation = self.prepare(prompt, base_url, **options)
         invocation = edit(rooms, invocation)
         environ = {**rooms.request.environ, **invocation.environ}
         argv = wrap(rooms, invocation)
-        rooms.process = execute(rooms.root, argv, environ, invocation.stdin, seconds, ending, cancelled=cancelled)
+        process = start(rooms.root, argv, environ, invocation.stdin)
+        rooms.process = finish(rooms.root, process, seconds, ending, lambda: until(rooms), cancelled=cancelled)
         rooms.outcome = CodexAgent().interpret(rooms.evidence())
         return rooms
 
 
-def execute(root, argv, environ, stdin, seconds, ending, *, cancelled) -> ProcessEvidence:
-    started = datetime.now(UTC)
-    late = False
+def start(root, argv, environ, stdin) -> subprocess.Popen[bytes]:
+    (root / "stdin").write_bytes(stdin)
     with (
+        (root / "stdin").open("rb") as given,
         (root / "stdout.log").open("wb") as out,
         (root / "stderr.log").open("wb") as err,
-        subprocess.Popen(argv, env=environ, stdin=subprocess.PIPE, stdout=out, stderr=err) as process,
     ):
-        try:
-            process.communicate(stdin, timeout=seconds)
-        except subprocess.TimeoutExpired:
+        return subprocess.Popen(argv, env=environ, stdin=given, stdout=out, stderr=err)
+
+
+def finish(root, process, seconds, ending, until, *, cancelled) -> ProcessEvidence:
+    """Wait for the end; at the deadline, or when `until` says so, send `ending` and wait again."""
+    started, deadline = datetime.now(UTC), time.monotonic() + seconds
+    late = False
+    while process.poll() is None:
+        if not late and (until() or time.monotonic() > deadline):
             late = True
             process.send_signal(ending)
-            process.wait(timeout=20)
+            deadline = time.monotonic() + 20
+        if late and time.monotonic() > deadline:
+            process.kill()
+        time.sleep(0.05)
     finished = datetime.now(UTC)
     code = process.returncode
     return ProcessEvidence(

@@ -54,6 +54,14 @@ def settle(condition, seconds=10.0):
         time.sleep(0.05)
 
 
+def hangs(server):
+    return bool(server.requests) and server.requests[-1].answer == "hang"
+
+
+def command_started(rooms):
+    return b"item.started" in (rooms.root / "stdout.log").read_bytes()
+
+
 def running(words):
     """Whether any process of this host has `words` in its command line."""
     for path in Path("/proc").glob("[0-9]*/cmdline"):
@@ -144,8 +152,7 @@ def test_an_endpoint_that_is_gone_ends_the_run_soon(codex):
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_a_hang_is_ended_by_the_wall_clock_and_its_tokens_are_kept(codex, model, ending):
     server = model({"run": "ls"}, {"fail": "hang"})
-    outcome = codex.run("task", server.base_url, seconds=4, ending=ending).outcome
-    assert server.requests[-1].answer == "hang"
+    outcome = codex.run("task", server.base_url, until=lambda rooms: hangs(server), ending=ending).outcome
     assert outcome.status is AgentStatus.TIMEOUT
     assert (outcome.usage.input_tokens.value, outcome.usage.model_requests.value) == (1000, 1)
     assert outcome.session_id
@@ -154,7 +161,8 @@ def test_a_hang_is_ended_by_the_wall_clock_and_its_tokens_are_kept(codex, model,
 
 def test_a_cancelled_run_reports_its_unfinished_command_and_leaves_no_process(codex, model):
     words = f"sleep 1000.{os.getpid()}"
-    rooms = codex.run("task", model({"run": words}, {"say": "never"}).base_url, seconds=4, cancelled=True)
+    server = model({"run": words}, {"say": "never"})
+    rooms = codex.run("task", server.base_url, until=command_started, cancelled=True)
     assert rooms.outcome.status is AgentStatus.CANCELLED
     (call,) = rooms.outcome.tool_calls
     assert (call.name, call.status in {"in_progress", "failed"}) == ("command_execution", True)
@@ -214,7 +222,8 @@ def test_commands_see_the_tasks_environment_and_not_the_key(codex, model):
 @pytest.mark.parametrize("last", [{"say": "hi"}, {"fail": "http_401"}, {"fail": "hang"}])
 def test_the_key_reaches_the_endpoint_and_no_file(codex, model, last):
     server = model({"run": "env; echo hi > b.txt"}, {"patch": PATCH}, last)
-    rooms = codex.run("task", server.base_url, token="canary-4711", seconds=5, ending=signal.SIGKILL)
+    options = {"until": lambda rooms: hangs(server), "ending": signal.SIGKILL}
+    rooms = codex.run("task", server.base_url, token="canary-4711", **options)
     sent = {record.authorization_sha256 for record in server.requests}
     assert sent == {hashlib.sha256(b"Bearer canary-4711").hexdigest()}
     files = rooms.written()
