@@ -4,7 +4,9 @@ import json
 import os
 import signal
 import socket
+import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -35,8 +37,6 @@ def test_the_environment_of_the_harness_is_nowhere(confined, monkeypatch):
 
 def test_the_environment_of_the_harness_can_be_looked_for(monkeypatch, tmp_path):
     """The test above can fail: unconfined, the same script finds the canary."""
-    import subprocess
-
     canary = {**os.environ, "AKBENCH_CANARY": "canary-5d1f"}
     found = subprocess.run(
         [sys.executable, "-c", ENVIRONMENTS], env=canary, capture_output=True, text=True, check=True
@@ -225,8 +225,6 @@ def test_temporary_space_is_private_and_bounded(confined):
 
 def test_the_breakdown_of_the_sandbox_is_seen_as_a_kill(confined, monkeypatch, eventually):
     """The one way to end the warden alone is from the host."""
-    import threading
-
     request = confined.request(("sleep", "600"))
     results = []
     runner = threading.Thread(target=lambda: results.append(confined.sandbox.run(request)))
@@ -263,6 +261,20 @@ def test_without_bubblewrap_the_probe_says_how_to_get_it(monkeypatch):
     (problem,) = BubblewrapSandbox().probe().problems
     assert "not installed" in problem.message
     assert "apt-get install bubblewrap" in problem.mend
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root needs capabilities to run bubblewrap")
+def test_a_root_that_may_not_mount_is_told_so():
+    script = (
+        "from akbench.sandbox.bubblewrap import BubblewrapSandbox\n"
+        "for problem in BubblewrapSandbox().probe().problems:\n"
+        "    print(problem.message, problem.mend, sep='|')"
+    )
+    restricted = ["setpriv", "--bounding-set=-sys_admin", sys.executable, "-c", script]
+    printed = subprocess.run(restricted, capture_output=True, text=True, check=True).stdout
+    message, mend = printed.strip().split("|")
+    assert "cannot prepare the sandbox as root: Operation not permitted" in message
+    assert "CAP_SYS_ADMIN" in mend
 
 
 def test_without_bubblewrap_a_run_ends_with_a_start_error(confined, monkeypatch):

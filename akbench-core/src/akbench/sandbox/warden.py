@@ -185,7 +185,7 @@ def _kill_namespace() -> bool:
 def _kill_children() -> bool:
     """SIGKILL every child; whether there was any. Their own children become ours, for the next round.
 
-    One generation a round, not a walk through all of /proc: that is too slow to catch a process which forks and
+    One generation a round, not a walk through all of /proc: that is too slow to catch one which forks and
     exits without end.
     """
     children = [pid for thread in os.listdir("/proc/self/task") for pid in _children_of(thread)]
