@@ -45,6 +45,7 @@ class Provider(ThreadingHTTPServer):
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    timeout = 20  # so that a failing test ends
 
     def log_message(self, *arguments):
         pass

@@ -256,14 +256,7 @@ def _execute(argv: list[str], environ: dict[str, str]) -> None:
 
 def _reset_signals() -> None:
     """Undo what Python and this script ignore; ignored signals would survive the exec."""
-    for number in (
-        signal.SIGINT,
-        signal.SIGTERM,
-        signal.SIGHUP,
-        signal.SIGQUIT,
-        signal.SIGPIPE,
-        signal.SIGXFSZ,
-    ):
+    for number in (*_IGNORED, signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
