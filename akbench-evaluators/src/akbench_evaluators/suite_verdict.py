@@ -88,8 +88,8 @@ def judge_suite(suite: Suite, run: SuiteRun, *, ending: str, timed_out: bool, tr
     tampering = _tampering(run)
     outcome, reason = (
         _tampered(tampering)
-        or _evaluator_fault(suite, run, truncated=truncated)
-        or _early_end(run, tests, ending=ending, timed_out=timed_out)
+        or _evaluator_fault(suite, run)
+        or _early_end(run, tests, ending=ending, timed_out=timed_out, truncated=truncated)
         or _result(tests)
     )
     score = None if outcome is Outcome.EVALUATOR_ERROR else 0.0 if tampering else _score(tests)
@@ -114,7 +114,7 @@ def _tests(suite: Suite, run: SuiteRun) -> tuple[TestResult, ...]:
 
 def _test(node_id: str, role: TestRole, phases: tuple[Mapping[str, Any], ...]) -> TestResult:
     status = _status(phases)
-    messages = (phase["message"] for phase in phases if phase["message"] is not None and _counts(phase))
+    messages = (phase["message"] for phase in phases if phase["message"] is not None)
     unfinished = "it was collected but did not run to its end" if status == "missing" else None
     seconds = sum(phase["seconds"] for phase in phases if not phase["subtest"]) if phases else None
     message = next(messages, unfinished)
@@ -122,7 +122,7 @@ def _test(node_id: str, role: TestRole, phases: tuple[Mapping[str, Any], ...]) -
 
 
 def _status(phases: tuple[Mapping[str, Any], ...]) -> str:
-    outcomes = {(phase["when"], phase["outcome"]) for phase in phases if _counts(phase)}
+    outcomes = {(phase["when"], phase["outcome"]) for phase in phases}
     if outcomes & {("setup", "failed"), ("teardown", "failed")}:
         return "error"
     if ("call", "failed") in outcomes:
@@ -130,11 +130,6 @@ def _status(phases: tuple[Mapping[str, Any], ...]) -> str:
     if any(outcome == "skipped" for _, outcome in outcomes):
         return "skipped"
     return "passed" if {when for when, _ in outcomes} == _PHASES else "missing"
-
-
-def _counts(phase: Mapping[str, Any]) -> bool:
-    """A subtest only counts where it failed; its test reports the rest."""
-    return not phase["subtest"] or phase["outcome"] == "failed"
 
 
 def _unseen(suite: Suite, run: SuiteRun, role: TestRole, selector: str) -> Iterator[TestResult]:
@@ -176,14 +171,12 @@ def _tampered(signs: tuple[str, ...]) -> tuple[Outcome, str] | None:
     return (Outcome.FAILURE, f"tampering: {'; '.join(signs)}") if signs else None
 
 
-def _evaluator_fault(suite: Suite, run: SuiteRun, *, truncated: bool) -> tuple[Outcome, str] | None:
+def _evaluator_fault(suite: Suite, run: SuiteRun) -> tuple[Outcome, str] | None:
     if run.lacking:
         return (
             Outcome.EVALUATOR_ERROR,
             f"the tree has no file or folder for the selector {_listing(run.lacking)}",
         )
-    if truncated:
-        return Outcome.EVALUATOR_ERROR, "the report is longer than the harness keeps; select fewer tests"
     unknown = [each for _, each in suite.by_role() if each in run.unnamed and _yielded_nothing(run, each)]
     if run.collected and unknown:
         return Outcome.EVALUATOR_ERROR, f"its file names no test for the selector {_listing(unknown)}"
@@ -195,11 +188,13 @@ def _yielded_nothing(run: SuiteRun, selector: str) -> bool:
 
 
 def _early_end(
-    run: SuiteRun, tests: tuple[TestResult, ...], *, ending: str, timed_out: bool
+    run: SuiteRun, tests: tuple[TestResult, ...], *, ending: str, timed_out: bool, truncated: bool
 ) -> tuple[Outcome, str] | None:
     missing = sum(test.status == "missing" for test in tests)
     if run.exit_code is None and timed_out:
         return Outcome.TIMEOUT, f"out of time; {_count(missing, 'test')} did not run to the end"
+    if truncated:
+        return Outcome.EVALUATOR_ERROR, "the report is longer than the harness keeps; select fewer tests"
     if run.exit_code is None:
         return (
             Outcome.FAILURE,
