@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from importlib import import_module
@@ -10,16 +11,24 @@ from pathlib import Path
 from typing import Any, cast
 
 from akbench.descriptors.document import parse, read
-from akbench.descriptors.kinds import KINDS, AgentDescriptor, Descriptor, DimensionDescriptor, EvaluatorDescriptor
+from akbench.descriptors.kinds import (
+    KINDS,
+    AgentDescriptor,
+    Descriptor,
+    DimensionDescriptor,
+    EvaluatorDescriptor,
+    MetricDescriptor,
+)
 from akbench.descriptors.snapshot import Snapshot, kind_of, load_document
 from akbench.discovery import Extension, Failure, Installed, discover
-from akbench.spec import Evaluator, ExtensionError, InputError, ProcessAgent, Sandbox
+from akbench.spec import Evaluator, ExtensionError, InputError, ProcessAgent, Reading, RunFacts, Sandbox
 from akbench.spec.hooks import (
     AgentRecord,
     DescriptorRecord,
     DimensionRecord,
     EvaluatorRecord,
     ExporterRecord,
+    MetricRecord,
     Record,
     SandboxRecord,
 )
@@ -130,6 +139,12 @@ class Catalogue:
     def exporter(self, name: str) -> Adapter | None:
         """The exporter for the format `name`, or None if no extension brings one."""
         return self._adapters.get((ExporterRecord, name))
+
+    def metric_function(self, name: str) -> Callable[[RunFacts], Reading]:
+        """The function behind the metric descriptor `name`."""
+        descriptor = cast("MetricDescriptor", self.find("metric", name).model)
+        adapter = self._adapter(MetricRecord, descriptor.metric.adapter, "metric adapter")
+        return cast("Callable[[RunFacts], Reading]", adapter.function())
 
     def _adapter(self, kind: type[Record], name: str, word: str) -> Adapter:
         found = self._adapters.get((kind, name))

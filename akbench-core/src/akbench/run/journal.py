@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
+import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter
-
 from akbench.run.lifecycle import RunState
-from akbench.run.record import ArtifactRecord, Event, RunResult, RunSpec, dump_json, load_json
+from akbench.run.record import ArtifactRecord, Event, RunResult, RunSpec, dump_json, dump_line, load_json
 from akbench.spec import JsonValue
 
 __all__ = ["RunFolder", "write_atomically"]
+
+SHORTEST_SECRET = 8
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -45,7 +47,7 @@ class RunFolder:
     ) -> None:
         self.path = path
         self._on_event = on_event
-        self._secrets = tuple(secret.encode() for secret in secrets if secret)
+        self._secrets = tuple(_spellings(secrets))
         self._artifacts: dict[str, ArtifactRecord] = {}
 
     def begin(self, spec: RunSpec) -> None:
@@ -60,12 +62,12 @@ class RunFolder:
     def record(self, kind: str, text: str, *, state: RunState | None = None, **data: JsonValue) -> None:
         """Append an event and make it durable."""
         event = Event(at=datetime.now(UTC), kind=kind, text=text, state=state, data=data)
-        line = self._redact(TypeAdapter(Event).dump_json(event)) + b"\n"
+        line = self._redact(dump_line(event))
         with (self.path / "events.jsonl").open("ab") as file:
             file.write(line)
             file.flush()
             os.fsync(file.fileno())
-        self._on_event(TypeAdapter(Event).validate_json(line))
+        self._on_event(load_json(Event, line))
 
     def write(self, name: str, content: bytes, media_type: str) -> None:
         """Keep `content` as an artifact."""
@@ -75,10 +77,13 @@ class RunFolder:
         write_atomically(path, content)
         self._register(name, hashlib.sha256(content).hexdigest(), len(content), media_type)
 
+    def write_json(self, name: str, value: Any) -> None:  # noqa: ANN401
+        """Keep `value` as a JSON artifact."""
+        self.write(name, dump_json(value), "application/json")
+
     def write_lines(self, name: str, values: Iterable[Any]) -> None:
         """Keep `values` as a JSON Lines artifact."""
-        lines = [TypeAdapter(type(value)).dump_json(value) for value in values]
-        self.write(name, b"".join(line + b"\n" for line in lines), "application/jsonl")
+        self.write(name, b"".join(dump_line(value) for value in values), "application/jsonl")
 
     def adopt(self, name: str, media_type: str) -> None:
         """Keep a file that something else wrote into the folder."""
@@ -91,11 +96,15 @@ class RunFolder:
     def finish(self, result: RunResult) -> RunResult:
         """Record the final state, then make the result durable: after this the run counts as finished.
 
-        Returns the result as it now stands on disk, free of secrets.
+        `result.artifacts` is set here, to everything that was kept: events.jsonl is complete only now. result.json
+        cannot hold its own checksum and is the one file not among them. Returns the result as it now stands on disk,
+        free of secrets.
         """
         self.enter(result.state, result.reason or "")
-        self.write("result.json", dump_json(result), "application/json")
-        return load_json(RunResult, (self.path / "result.json").read_bytes())
+        self.adopt("events.jsonl", "application/jsonl")
+        whole = self._redact(dump_json(dataclasses.replace(result, artifacts=self.artifacts())))
+        write_atomically(self.path / "result.json", whole)
+        return load_json(RunResult, whole)
 
     def _redact(self, content: bytes) -> bytes:
         for secret in self._secrets:
@@ -104,3 +113,11 @@ class RunFolder:
 
     def _register(self, name: str, sha256: str, size: int, media_type: str) -> None:
         self._artifacts[name] = ArtifactRecord(name=name, sha256=sha256, size=size, media_type=media_type)
+
+
+def _spellings(secrets: Iterable[str]) -> Iterator[bytes]:
+    """Each secret as it is and as JSON spells it. What is shorter than a key ever is would only garble the files."""
+    for secret in secrets:
+        if len(secret) >= SHORTEST_SECRET:
+            yield secret.encode()
+            yield json.dumps(secret)[1:-1].encode()

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from pydantic import TypeAdapter
+from pydantic_core import PydanticSerializationError, to_json
 
 from akbench.experiment.plan import Plan, PlannedTask, Variant
 from akbench.run.lifecycle import RunState
@@ -21,6 +22,7 @@ __all__ = [
     "RunResult",
     "RunSpec",
     "dump_json",
+    "dump_line",
     "load_json",
 ]
 
@@ -147,11 +149,49 @@ class ExperimentEnd:
     finished_at: datetime
 
 
-def dump_json(value: Any) -> bytes:
+def dump_json(value: Any) -> bytes:  # noqa: ANN401
     """Any of these values as readable JSON, ending in a newline."""
-    return TypeAdapter(type(value)).dump_json(value, indent=2) + b"\n"
+    return _encoded(value, indent=2) + b"\n"
+
+
+def dump_line(value: Any) -> bytes:  # noqa: ANN401
+    """Any of these values as one line of JSON Lines, newline included."""
+    return _encoded(value, indent=None) + b"\n"
 
 
 def load_json[T](kind: type[T], text: bytes) -> T:
-    """The value of type `kind` that `dump_json` wrote. Raises pydantic's ValidationError on anything else."""
-    return TypeAdapter(kind).validate_json(text)
+    """The value of type `kind` that `dump_json` or `dump_line` wrote.
+
+    Raises pydantic's ValidationError on anything else.
+    """
+    value: T = _adapter(kind).validate_json(text)
+    return value
+
+
+_adapters: dict[type, TypeAdapter[Any]] = {}
+
+
+def _adapter(kind: type) -> TypeAdapter[Any]:
+    """Building one takes milliseconds, using it microseconds."""
+    if kind not in _adapters:
+        _adapters[kind] = TypeAdapter(kind)
+    return _adapters[kind]
+
+
+def _encoded(value: Any, indent: int | None) -> bytes:  # noqa: ANN401
+    adapter = _adapter(type(value))
+    try:
+        return adapter.dump_json(value, indent=indent)
+    except PydanticSerializationError:
+        # Agents can print half a surrogate pair: legal in JSON's escapes, impossible in UTF-8.
+        return to_json(_without_surrogates(adapter.dump_python(value, mode="json")), indent=indent)
+
+
+def _without_surrogates(value: JsonValue) -> JsonValue:
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [_without_surrogates(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _without_surrogates(item) for key, item in value.items()}
+    return value
