@@ -354,12 +354,16 @@ def test_equal_file_names_in_folders_without_init_work(bench):
     assert list(statuses(judgement)) == ["a/test_x.py::test_a", "b/test_x.py::test_b"]
 
 
-def test_sibling_imports_without_init_work_when_the_task_names_their_folder(bench):
-    bench.lay({"tests/cases.py": "X = 1\n", "tests/test_a.py": "from cases import X\ndef test_x(): assert X\n"})
-    without = bench.pytest(target=["tests/test_a.py"])
-    assert without.outcome is spec.Outcome.FAILURE
-    bench.environ = {"PYTHONPATH": f"{bench.workspace}:{bench.workspace / 'tests'}"}
-    judgement = bench.pytest(target=["tests/test_a.py"])
+@pytest.mark.parametrize("selector", ["tests/unit/test_a.py", "tests"])
+def test_imports_between_neighbours_work_in_folders_that_are_no_packages(bench, selector):
+    bench.lay(
+        {
+            "tests/unit/cases.py": "X = 1\n",
+            "tests/unit/conftest.py": "import pytest\nfrom cases import X\n@pytest.fixture\ndef one(): return X\n",
+            "tests/unit/test_a.py": "from cases import X\ndef test_x(one): assert X is one\n",
+        }
+    )
+    judgement = bench.pytest(target=[selector])
     assert judgement.outcome is spec.Outcome.FULL_SUCCESS, judgement
 
 

@@ -152,12 +152,25 @@ def _run(report: ReportWriter, settings: dict[str, Any]) -> int:
     workspace = settings["workspace"]
     sys.path.extend(str(Path(workspace, folder)) for folder in settings["python_path"])
     chosen = settings["target"] + settings["regression"]
+    paths = list(dict.fromkeys(path_of(selector) for selector in chosen))
+    sys.path.extend(str(Path(workspace, folder)) for folder in _folders_outside_packages(paths))
     arguments = [
         *("-c", settings["ini"], "--rootdir", workspace, "--confcutdir", workspace),
         *("--import-mode=importlib", "--continue-on-collection-errors", "-p", "no:cacheprovider"),
-        *("--tb=short", "--", *dict.fromkeys(path_of(selector) for selector in chosen)),
+        *("--tb=short", "--", *paths),
     ]
     return int(pytest.main(arguments, plugins=[SuiteReporter(report, chosen, settings["deselect"])]))
+
+
+def _folders_outside_packages(paths: list[str]) -> list[Path]:
+    """The folders of test files whose neighbours are imported by bare name, as pytest's default import mode allows."""
+    selected_files = [file for path in map(Path, paths) for file in ([path] if path.is_file() else _test_files(path))]
+    folders = dict.fromkeys(file.parent for file in selected_files)
+    return [folder for folder in folders if not (folder / "__init__.py").exists()]
+
+
+def _test_files(folder: Path) -> list[Path]:
+    return sorted([*folder.rglob("test_*.py"), *folder.rglob("*_test.py")])
 
 
 def _modules(items: list[pytest.Item]) -> list[pytest.Module]:
