@@ -280,6 +280,14 @@ def test_an_endless_loop_is_a_timeout_and_keeps_what_was_known(bench):
     assert judgement.score == pytest.approx(1 / 3)
 
 
+def test_a_cancelled_suite_is_no_failure_of_the_tree(bench):
+    bench.lay({"tests/test_target.py": "def test_a():\n    while True: pass\n"})
+    bench.cancel_after = 4
+    judgement = bench.pytest(target=["tests/test_target.py"])
+    assert judgement.outcome is spec.Outcome.INFRASTRUCTURE_ERROR, judgement
+    assert judgement.score is None
+
+
 def test_a_hang_while_the_product_is_imported_is_a_timeout(bench):
     bench.lay({"calc.py": "import time\ntime.sleep(60)\n", **SUITE})
     judgement = bench.pytest(**CONFIG, timeout=4)

@@ -7,12 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from akbench.spec import Judgement, Outcome, TestResult, TestRole
+from akbench.spec import Judgement, Outcome, ProcessEvidence, TestResult, TestRole
 from akbench_evaluators.node_ids import selected, selects
+from akbench_evaluators.process_ending import describe_ending
 from akbench_evaluators.signed_report import SignedReport
 
 __all__ = ["Suite", "SuiteRun", "judge_suite"]
 
+_WITHOUT_SCORE = frozenset({Outcome.EVALUATOR_ERROR, Outcome.INFRASTRUCTURE_ERROR})
 _PHASES = frozenset({"setup", "call", "teardown"})
 
 
@@ -79,8 +81,8 @@ class SuiteRun:
         )
 
 
-def judge_suite(suite: Suite, run: SuiteRun, *, ending: str, timed_out: bool, truncated: bool) -> Judgement:
-    """The verdict on a suite whose runner started; `ending` says how the process ended, for the reason.
+def judge_suite(suite: Suite, run: SuiteRun, process: ProcessEvidence, *, truncated: bool) -> Judgement:
+    """The verdict on a suite whose runner started.
 
     The score is the fraction of the target tests that passed, regressions or not; None if nothing was measured.
     """
@@ -89,10 +91,10 @@ def judge_suite(suite: Suite, run: SuiteRun, *, ending: str, timed_out: bool, tr
     outcome, reason = (
         _tampered(tampering)
         or _evaluator_fault(suite, run)
-        or _early_end(run, tests, ending=ending, timed_out=timed_out, truncated=truncated)
+        or _early_end(run, tests, process, truncated=truncated)
         or _result(tests)
     )
-    score = None if outcome is Outcome.EVALUATOR_ERROR else 0.0 if tampering else _score(tests)
+    score = None if outcome in _WITHOUT_SCORE else 0.0 if tampering else _score(tests)
     raw = {
         "python": run.started["python"],
         "pytest": run.started["pytest"],
@@ -188,23 +190,20 @@ def _yielded_nothing(run: SuiteRun, selector: str) -> bool:
 
 
 def _early_end(
-    run: SuiteRun, tests: tuple[TestResult, ...], *, ending: str, timed_out: bool, truncated: bool
+    run: SuiteRun, tests: tuple[TestResult, ...], process: ProcessEvidence, *, truncated: bool
 ) -> tuple[Outcome, str] | None:
-    missing = sum(test.status == "missing" for test in tests)
-    if run.exit_code is None and timed_out:
-        return Outcome.TIMEOUT, f"out of time; {_count(missing, 'test')} did not run to the end"
+    missing = _count(sum(test.status == "missing" for test in tests), "test")
+    unfinished = run.exit_code is None
+    if unfinished and process.cancelled:
+        return Outcome.INFRASTRUCTURE_ERROR, "the check was cancelled"
+    if unfinished and process.timed_out:
+        return Outcome.TIMEOUT, f"out of time; {missing} did not run to the end"
     if truncated:
         return Outcome.EVALUATOR_ERROR, "the report is longer than the harness keeps; select fewer tests"
-    if run.exit_code is None:
-        return (
-            Outcome.FAILURE,
-            f"the tested code ended the check ({ending}); {_count(missing, 'test')} missing",
-        )
+    if unfinished:
+        return Outcome.FAILURE, f"the tested code ended the check ({describe_ending(process)}); {missing} missing"
     if not run.completed:
-        return (
-            Outcome.FAILURE,
-            f"pytest stopped early (exit code {run.exit_code}); {_count(missing, 'test')} missing",
-        )
+        return Outcome.FAILURE, f"pytest stopped early (exit code {run.exit_code}); {missing} missing"
     return None
 
 
