@@ -17,7 +17,10 @@ __all__ = ["report"]
 @click.option("every", "--all", is_flag=True, help="Report all stored experiments (what happens without a choice).")
 @click.option("--output", type=click.Path(path_type=Path), help="Folder of the report.  [default: PROJECT/reports]")
 @click.option(
-    "--project", type=click.Path(path_type=Path), default=Path(), help="Project folder.  [default: the current one]"
+    "--project",
+    type=click.Path(path_type=Path),
+    default=Path(),
+    help="Project folder.  [default: the current one]",
 )
 @click.option("as_json", "--json", is_flag=True, help="Print the result as JSON.")
 def report(

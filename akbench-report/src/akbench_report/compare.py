@@ -31,9 +31,12 @@ __all__ = [
     "groups",
     "matrix",
     "metric_ids",
+    "reading",
     "run_seconds",
     "standing",
     "summarise",
+    "summarise_metric",
+    "summarise_time",
     "tally",
 ]
 
@@ -250,6 +253,16 @@ def run_seconds(run: RunView) -> Reading:
     return Reading(value=(run.finished_at - run.started_at).total_seconds(), source="times of the run")
 
 
+def summarise_metric(metric: str, runs: Iterable[RunView]) -> Summary:
+    """Summarise one metric of `runs`."""
+    return summarise(metric, [reading(run, metric) for run in runs])
+
+
+def summarise_time(runs: Iterable[RunView]) -> Summary:
+    """Summarise how long `runs` took."""
+    return summarise("run_seconds", [run_seconds(run) for run in runs])
+
+
 def metric_ids(runs: Iterable[RunView]) -> tuple[str, ...]:
     """Every metric that any of the runs has or lacks a reading of, in order of first appearance."""
     return tuple(dict.fromkeys(metric for run in runs for metric in run.metrics))
@@ -284,7 +297,12 @@ def groups(cases: Iterable[Case], key: Callable[[Case], tuple[str, ...]]) -> tup
     for case in cases:
         parts[key(case), case.labels].append(case)
     return tuple(
-        Group(key=found, labels=labels, cases=tuple(parts[found, labels]), statuses=_statuses(parts[found, labels]))
+        Group(
+            key=found,
+            labels=labels,
+            cases=tuple(parts[found, labels]),
+            statuses=_statuses(parts[found, labels]),
+        )
         for found, labels in sorted(parts)
     )
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 __all__ = ["Diff", "DiffFile", "DiffLine", "read_diff"]
 
+_IN_HUNK = ("", " ", "+", "-", "\\")
 _HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 
 
@@ -22,7 +23,7 @@ class DiffLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiffFile:
-    """The part of a diff that changes one file; `title` is what followed ``diff --git``, or empty."""
+    """The part of a diff that changes one file; `title` is the path, or both where it differs."""
 
     title: str
     lines: tuple[DiffLine, ...]
@@ -61,7 +62,10 @@ def _classify(lines: list[str]) -> Iterator[DiffLine]:
             old, new = (int(count) if count is not None else 1 for count in hunk.groups())
             yield DiffLine(kind="hunk", text=line)
             continue
-        kind = _kind(line) if old > 0 or new > 0 else "header"
+        inside = (old > 0 or new > 0) and line[:1] in _IN_HUNK
+        kind = _kind(line) if inside else "header"
+        if not inside:
+            old = new = 0
         old -= kind in {"removed", "context"}
         new -= kind in {"added", "context"}
         yield DiffLine(kind=kind, text=line)
@@ -90,5 +94,13 @@ def _starts_file(line: DiffLine) -> bool:
 
 
 def _file(lines: list[DiffLine]) -> DiffFile:
-    title = lines[0].text.removeprefix("diff --git ") if _starts_file(lines[0]) else ""
-    return DiffFile(title=title, lines=tuple(lines[1:] if title else lines))
+    if not _starts_file(lines[0]):
+        return DiffFile(title="", lines=tuple(lines))
+    return DiffFile(title=_title(lines[0].text.removeprefix("diff --git ")), lines=tuple(lines[1:]))
+
+
+def _title(names: str) -> str:
+    """The file's path where both names are the same (``a/x b/x``), else both as they are."""
+    middle = len(names) // 2
+    old, new = names[:middle], names[middle + 1 :]
+    return old[2:] if old[:2] == "a/" and new == f"b/{old[2:]}" else names

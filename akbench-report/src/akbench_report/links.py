@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import posixpath
 import string
+from collections.abc import Sequence
 from pathlib import Path, PurePath
 from urllib.parse import quote
 
 __all__ = ["OPENABLE", "Place", "anchor", "segment"]
 
 _PLAIN = frozenset(string.ascii_letters + string.digits + "-_.")
+
+LONGEST = 120
+"""Characters of a folder name; file systems allow 255 bytes, and some tools fewer for the whole path."""
 
 OPENABLE = frozenset(
     {".csv", ".diff", ".json", ".jsonl", ".log", ".md", ".patch", ".png", ".toml", ".txt", ".yaml", ".yml"}
@@ -20,8 +25,14 @@ OPENABLE = frozenset(
 
 def segment(identifier: str) -> str:
     """`identifier` as one folder name: no separators, nothing hidden, distinct for distinct identifiers."""
-    plain = "".join(char if char in _PLAIN else f"~{ord(char):x}~" for char in identifier)
-    return f"~2e~{plain[1:]}" if plain.startswith(".") else plain or "~~"
+    plain = "".join(char if char in _PLAIN else f"~{ord(char):x}~" for char in identifier) or "~"
+    if plain.startswith("."):
+        plain = f"~2e~{plain[1:]}"
+    return plain if len(plain) <= LONGEST else f"{plain[: LONGEST - 34]}~~{_digest(identifier)}"
+
+
+def _digest(identifier: str) -> str:
+    return hashlib.sha256(identifier.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def anchor(*parts: str) -> str:
@@ -60,7 +71,8 @@ class Place:
         """The relative URL of a stored file; None if opening it could execute what an agent wrote."""
         if PurePath(path).suffix.lower() not in OPENABLE:
             return None
-        relative = os.path.relpath(path, self.root / posixpath.dirname(self.path))
+        # The folder is resolved because the root is: across a symbolic link a relative path would go astray.
+        relative = os.path.relpath(path.parent.resolve() / path.name, self.root / posixpath.dirname(self.path))
         return quote(PurePath(relative).as_posix(), errors="surrogateescape")
 
 
@@ -79,6 +91,6 @@ def run_page(experiment_id: str, run_id: str) -> str:
     return f"runs/{segment(experiment_id)}/{segment(run_id)}/index.html"
 
 
-def group_page(kind: str, name: str) -> str:
+def listing_page(kind: str, key: Sequence[str]) -> str:
     """The path of the page that lists the runs behind a row of the dashboard."""
-    return f"{kind}/{segment(name)}/index.html"
+    return f"{kind}/{segment('_'.join(part.replace('_', '__') for part in key))}/index.html"

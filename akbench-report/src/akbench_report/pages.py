@@ -17,6 +17,7 @@ from akbench_report import compare, links, wording
 from akbench_report.compare import Case, Group, Standing
 from akbench_report.diff import Diff, read_diff
 from akbench_report.links import Place
+from akbench_report.measure import HEADLINE, Measures
 from akbench_report.publish import File
 
 __all__ = ["pages"]
@@ -29,15 +30,10 @@ MESSAGE_CHARACTERS = 50_000
 ROWS = 1_000
 """Bounds of what one run's page shows; whatever is left out is said there, and stays in the run's artifacts."""
 
-HEADLINE_METRICS = ("input_tokens", "output_tokens", "cost_usd")
-"""What a run's row shows beside its time; the ids of `akbench.spec.Usage`."""
 
-
-def pages(
-    store: Store, experiments: Sequence[ExperimentView], *, target: Path, written_at: datetime
-) -> Iterator[File]:
+def pages(store: Store, experiments: Sequence[ExperimentView], *, target: Path, written_at: datetime) -> Iterator[File]:
     """The files of a report on `experiments` that will lie in `target` (which the links to artifacts start from)."""
-    press = _Press(target=target, environment=_environment())
+    press = _Press(target=target, environment=_environment(Measures(experiments)))
     cases = compare.cases_of(experiments)
     yield from _assets()
     yield _dashboard(press, experiments, cases, written_at)
@@ -45,8 +41,9 @@ def pages(
     for experiment in experiments:
         yield _experiment(press, experiment)
     yield from _tasks(press, cases)
+    repetitions = _repetitions(cases)
     for case in cases:
-        yield _run(press, store, case)
+        yield _run(press, store, case, repetitions[_cell(case)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +59,7 @@ class _Press:
         return File(path=path, content=text.encode("utf-8"))
 
 
-def _environment() -> Environment:
+def _environment(measures: Measures) -> Environment:
     environment = Environment(
         loader=PackageLoader("akbench_report"),
         autoescape=True,
@@ -77,10 +74,9 @@ def _environment() -> Environment:
             "anchor": links.anchor,
             "compare": compare,
             "cut": wording.cut,
-            "group_name": group_name,
-            "group_page": links.group_page,
-            "headline_metrics": HEADLINE_METRICS,
-            "metric_value": wording.value,
+            "group_page": group_page,
+            "headline_metrics": HEADLINE,
+            "metric_value": measures.shown,
             "output_characters": OUTPUT_CHARACTERS,
         }
     )
@@ -89,10 +85,11 @@ def _environment() -> Environment:
             "bytes": wording.size,
             "date": wording.date,
             "json": wording.json_text,
-            "metric_name": wording.metric_name,
+            "metric_name": measures.title,
             "number": wording.number,
             "percent": wording.percent,
             "points": wording.points,
+            "seconds": wording.seconds,
             "words": wording.words,
         }
     )
@@ -137,10 +134,10 @@ def _dashboard(
     )
 
 
-def _task_rows(cases: Sequence[Case]) -> dict[str, tuple[Case, ...]]:
-    rows: dict[str, tuple[Case, ...]] = {}
+def _task_rows(cases: Sequence[Case]) -> dict[str, list[Case]]:
+    rows: dict[str, list[Case]] = {}
     for case in sorted(cases, key=lambda case: case.task.id):
-        rows[case.task.id] = (*rows.get(case.task.id, ()), case)
+        rows.setdefault(case.task.id, []).append(case)
     return rows
 
 
@@ -152,21 +149,19 @@ def _listings(press: _Press, cases: Sequence[Case]) -> Iterator[File]:
     """The pages behind the dashboard's numbers: all runs of a variant, a category, a difficulty, and all there are."""
     contestants = [case for case in cases if not case.variant.is_control]
     yield _listing(press, "runs/index.html", "All runs", cases)
-    for group in compare.groups(cases, lambda case: (case.variant.id, case.variant.name)):
-        yield _group_listing(press, "variants", f"Variant {group.key[1]}", group)
+    for group in compare.groups(cases, _variant_key):
+        title = " ".join(("Variant", group.key[0], group.key[2])).strip()
+        yield _listing(press, group_page("variants", group), title, group.cases)
     for group in compare.groups(contestants, _category_key):
-        yield _group_listing(press, "categories", f"Category {wording.words(group.key[0])}", group)
-    for group in compare.groups(contestants, lambda case: (case.task.difficulty,)):
-        yield _group_listing(press, "difficulties", f"Difficulty {group.key[0]}", group)
+        yield _listing(press, group_page("categories", group), f"Category {wording.words(group.key[0])}", group.cases)
+    for group in compare.groups(contestants, _difficulty_key):
+        yield _listing(press, group_page("difficulties", group), f"Difficulty {group.key[1]}", group.cases)
 
 
-def group_name(identifier: str, labels: Sequence[str]) -> str:
-    """What sets apart the listing of a group from others of its kind: runs of different labels never mix."""
-    return "--".join((identifier, *labels))
-
-
-def _group_listing(press: _Press, kind: str, title: str, group: Group) -> File:
-    return _listing(press, links.group_page(kind, group_name(group.key[0], group.labels)), title, group.cases)
+def group_page(kind: str, group: Group) -> str:
+    """The path of the page that lists the runs of `group` and no others."""
+    key = group.key[1:] if kind == "difficulties" else group.key
+    return links.listing_page(kind, (*key, *group.labels))
 
 
 def _listing(press: _Press, path: str, title: str, cases: Sequence[Case]) -> File:
@@ -195,9 +190,7 @@ def _experiment(press: _Press, experiment: ExperimentView) -> File:
         baseline=next((variant for variant in experiment.variants if variant.is_baseline), None),
         deltas=_deltas(experiment, runs),
         matrix=compare.matrix(experiment),
-        findings={
-            variant: compare.config_findings(case.run for case in each) for variant, each in runs.items()
-        },
+        findings={variant: compare.config_findings(case.run for case in each) for variant, each in runs.items()},
         metrics=compare.metric_ids(experiment.runs),
     )
 
@@ -228,14 +221,12 @@ def _tasks(press: _Press, cases: Sequence[Case]) -> Iterator[File]:
             editions=tuple(editions.values()),
             cases=own,
             labels=_labels(own),
-            groups=compare.groups(
-                own, lambda case: (*_variant_key(case), case.task.dataset, case.task.version)
-            ),
+            groups=compare.groups(own, lambda case: (*_variant_key(case), case.task.dataset, case.task.version)),
             tally=compare.tally(case.run for case in own),
         )
 
 
-def _run(press: _Press, store: Store, case: Case) -> File:
+def _run(press: _Press, store: Store, case: Case, repetitions: Sequence[Case]) -> File:
     run = case.run
     events, calls = store.events(run), store.tool_calls(run)
     message, message_left_out = wording.cut(run.final_message or "", MESSAGE_CHARACTERS)
@@ -245,7 +236,7 @@ def _run(press: _Press, store: Store, case: Case) -> File:
         case=case,
         run=run,
         labels=case.labels,
-        siblings=_siblings(case),
+        repetitions=repetitions,
         events=events[:ROWS],
         events_left_out=max(0, len(events) - ROWS),
         calls=calls[:ROWS],
@@ -258,9 +249,15 @@ def _run(press: _Press, store: Store, case: Case) -> File:
     )
 
 
-def _siblings(case: Case) -> tuple[RunView, ...]:
-    identity = (case.variant.id, case.task.id)
-    return tuple(run for run in case.experiment.runs if (run.variant_id, run.task_id) == identity)
+def _cell(case: Case) -> tuple[str, str, str]:
+    return case.experiment.id, case.variant.id, case.task.id
+
+
+def _repetitions(cases: Sequence[Case]) -> dict[tuple[str, str, str], list[Case]]:
+    cells: dict[tuple[str, str, str], list[Case]] = {}
+    for case in sorted(cases, key=lambda case: case.run.repetition):
+        cells.setdefault(_cell(case), []).append(case)
+    return cells
 
 
 def _diff(store: Store, run: RunView) -> Diff | None:
