@@ -9,9 +9,9 @@ def test_folders_deeper_than_any_path_are_removed(tmp_path):
     root = tmp_path / "run"
     root.mkdir()
     here = os.open(root, os.O_RDONLY)
-    for _ in range(3000):
-        os.mkdir("d", dir_fd=here)
-        inner = os.open("d", os.O_RDONLY, dir_fd=here)
+    for _ in range(1200):
+        os.mkdir("deeper", dir_fd=here)
+        inner = os.open("deeper", os.O_RDONLY, dir_fd=here)
         os.close(here)
         here = inner
     os.close(here)
