@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
 from pathlib import Path
 
 __all__ = ["remove_tree"]
@@ -13,8 +14,16 @@ def remove_tree(root: Path) -> None:
     """Remove the folder `root` with everything in it; links are removed, not followed.
 
     Folders may be nested so deeply that `shutil.rmtree` ends in a RecursionError and no path reaches the innermost,
-    and may be closed to their own owner. So each is opened up and moved to the top before it is looked into.
+    and may be closed to their own owner. What it leaves is then removed folder by folder.
     """
+    try:
+        shutil.rmtree(root)
+    except (RecursionError, OSError):
+        _remove_flattened(root)
+
+
+def _remove_flattened(root: Path) -> None:
+    """Open each folder up and move it to the top before it is looked into, so that depth does not matter."""
     token = secrets.token_hex(8)
     waiting = [root]
     moved = 0
