@@ -22,7 +22,7 @@ CASES = {
     "a typo in the experiment": (
         lambda p: edit(p, FIRST, "repetitions: 2", "repetition: 2"),
         2,
-        "configs/experiments/first.yaml:48:5: unknown key 'repetition'; did you mean 'repetitions'?",
+        "configs/experiments/first.yaml:43:5: unknown key 'repetition'; did you mean 'repetitions'?",
     ),
     "broken YAML": (
         lambda p: edit(p, FIRST, "values: [oracle, noop]", "values: [oracle, noop"),
