@@ -25,7 +25,7 @@ from akbench.spec import HostError, InputError
 
 __all__ = ["PreparedEnvironment", "prepare_environment"]
 
-_PINNED = re.compile(r"==[^*,]+")
+_PINNED = re.compile(r"==[^=*,]+")
 _RECORD = "environment.json"
 _LAST_LINES = 15
 
@@ -63,9 +63,9 @@ def prepare_environment(
     interpreter = find_interpreter(python)
     key = _key(interpreter, pins)
     root = cache.resolve() / "environments" / key
-    if not (root / _RECORD).is_file():
+    if not _usable(root, interpreter):
         with _lock(root.with_suffix(".lock")):
-            if not (root / _RECORD).is_file():
+            if not _usable(root, interpreter):
                 _build(interpreter, pins, root)
     return _recorded(root, key)
 
@@ -107,6 +107,15 @@ def _lock(path: Path) -> Iterator[None]:
         yield
 
 
+def _usable(root: Path, interpreter: Interpreter) -> bool:
+    """Whether it was built to the end, for an interpreter that is still where it was."""
+    try:
+        record = json.loads((root / _RECORD).read_text())
+    except FileNotFoundError:
+        return False
+    return bool(record["base_prefix"] == str(interpreter.base_prefix) and (root / "bin" / "python").exists())
+
+
 def _recorded(root: Path, key: str) -> PreparedEnvironment:
     record = json.loads((root / _RECORD).read_text())
     return PreparedEnvironment(
@@ -127,12 +136,15 @@ def _build(interpreter: Interpreter, pins: tuple[str, ...], root: Path) -> None:
     _remove(root)
     try:
         _run([interpreter.executable, "-I", "-m", "venv", "--without-pip", root], "the virtual environment")
-        _install(builder, pins, root)
-        _check_closure(builder, root)
+        if pins:
+            _install(builder, pins, root)
+            _check_closure(builder, root)
         # Exit code 1 means that some file is no valid Python: test data of a package, and no loss.
         _run([root / "bin" / "python", "-I", "-m", "compileall", "-q", root / "lib"], "byte code", good=(0, 1))
         _make_read_only(root)
+        root.chmod(0o755)
         _write_record(interpreter, root)
+        root.chmod(0o555)
     except BaseException:
         _remove(root)
         raise
@@ -143,7 +155,7 @@ def _builder(interpreter: Interpreter, folder: Path) -> Path:
     key = _key(interpreter, ())
     root = folder / f"builder-{key[:16]}"
     with _lock(root.with_suffix(".lock")):
-        if not (root / _RECORD).is_file():
+        if not _usable(root, interpreter):
             _remove(root)
             _run([interpreter.executable, "-I", "-m", "venv", root], "an environment with pip")
             _write_record(interpreter, root)
@@ -151,10 +163,8 @@ def _builder(interpreter: Interpreter, folder: Path) -> Path:
 
 
 def _install(builder: Path, pins: tuple[str, ...], root: Path) -> None:
-    if not pins:
-        return
-    target = ["--python", root / "bin" / "python"]
-    how = ["--no-deps", "--only-binary", ":all:", "--no-compile", "--no-input", "--disable-pip-version-check"]
+    target = ("--python", str(root / "bin" / "python"))
+    how = ("--no-deps", "--only-binary", ":all:", "--no-compile", "--no-input", "--disable-pip-version-check")
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as listing:
         listing.write("\n".join(pins))
         listing.flush()
@@ -165,7 +175,7 @@ def _install(builder: Path, pins: tuple[str, ...], root: Path) -> None:
 
 
 def _check_closure(builder: Path, root: Path) -> None:
-    command = [builder, "-m", "pip", "--python", root / "bin" / "python", "check"]
+    command = [str(builder), "-m", "pip", "--python", str(root / "bin" / "python"), "check"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=_environ())
     if done.returncode:
         missing = "; ".join(line for line in done.stdout.splitlines() if line.strip())
@@ -190,9 +200,8 @@ def _environ() -> dict[str, str]:
 
 
 def _make_read_only(root: Path) -> None:
-    """Files and the folders within; the root itself follows once the record is in it."""
     for folder, _, files in root.walk(top_down=False):
-        for path in [folder / name for name in files] + [folder] * (folder != root):
+        for path in (*(folder / name for name in files), folder):
             if not path.is_symlink():
                 path.chmod(stat.S_IMODE(path.stat().st_mode) & ~0o222)
 
@@ -203,6 +212,7 @@ def _write_record(interpreter: Interpreter, root: Path) -> None:
     draft = root / f".{_RECORD}"
     record = {"base_prefix": str(interpreter.base_prefix), "packages": dict(sorted(packages.items()))}
     draft.write_text(json.dumps(record, indent=2))
+    draft.chmod(0o444)
     draft.rename(root / _RECORD)
 
 
