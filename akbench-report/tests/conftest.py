@@ -340,8 +340,7 @@ _SCRIPT = {
 }
 
 
-@pytest.fixture
-def demo(lab: Laboratory) -> Laboratory:
+def fill_with_demo(lab: Laboratory) -> Laboratory:
     """Two experiments with most things that can happen in them."""
     tasks = (
         make_task("bugfix-001"),
@@ -414,6 +413,12 @@ def demo(lab: Laboratory) -> Laboratory:
     return lab
 
 
+@pytest.fixture
+def demo(lab: Laboratory) -> Laboratory:
+    """Two experiments with most things that can happen in them."""
+    return fill_with_demo(lab)
+
+
 VOID = frozenset({"meta", "link", "line", "circle", "br", "input", "hr", "img"})
 
 
@@ -465,10 +470,11 @@ class Page(HTMLParser):
 
 
 class Site:
-    """A written report."""
+    """A laboratory's written report."""
 
-    def __init__(self, root: Path) -> None:
-        self.root = root
+    def __init__(self, lab: Laboratory) -> None:
+        self.lab = lab
+        self.root = write_report(lab.store, lab.project / "reports", None).parent
 
     def page(self, path: str) -> Page:
         """One page, read."""
@@ -480,16 +486,16 @@ class Site:
         return [Page(path) for path in sorted(self.root.rglob("*.html"))]
 
 
-@pytest.fixture
-def publish_demo(demo: Laboratory) -> Site:
-    """The report of the demo laboratory."""
-    return Site(write_report(demo.store, demo.project / "reports", None).parent)
+@pytest.fixture(scope="session")
+def demo_site(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    """The report of the demo laboratory; for reading only."""
+    return Site(fill_with_demo(Laboratory(tmp_path_factory.mktemp("demo"))))
 
 
 @pytest.fixture
-def report_of() -> Callable[[Laboratory], Site]:
+def report_of() -> type[Site]:
     """Writes a laboratory's report."""
-    return lambda lab: Site(write_report(lab.store, lab.project / "reports", None).parent)
+    return Site
 
 
 EVIL = (
@@ -531,8 +537,9 @@ def make_hostile(lab: Laboratory) -> ExperimentView:
     )
 
 
-@pytest.fixture
-def hostile(lab: Laboratory, report_of: Callable[[Laboratory], Site]) -> Site:
-    """The report of an experiment whose every text is an attack."""
+@pytest.fixture(scope="session")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    """The report of an experiment whose every text is an attack; for reading only."""
+    lab = Laboratory(tmp_path_factory.mktemp("hostile"))
     lab.add(make_hostile(lab))
-    return report_of(lab)
+    return Site(lab)

@@ -87,11 +87,11 @@ def _requests(chromium):
     return [each["params"]["request"]["url"] for each in messages if each["method"] == "Network.requestWillBeSent"]
 
 
-def test_pages_ask_for_nothing_but_their_own_files_and_the_console_stays_empty(chromium, publish_demo):
+def test_pages_ask_for_nothing_but_their_own_files_and_the_console_stays_empty(chromium, demo_site):
     _show(chromium)
-    root = publish_demo.root.as_uri()
+    root = demo_site.root.as_uri()
     for path in PAGES:
-        _open(chromium, publish_demo, path)
+        _open(chromium, demo_site, path)
         requests = _requests(chromium)
         assert {f"{root}/assets/report.css", f"{root}/assets/tables.js"} <= set(requests), path
         assert [url for url in requests if not url.startswith((root, "data:"))] == [], path
@@ -110,33 +110,33 @@ def test_hostile_output_runs_nothing(chromium, hostile):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_all_text_has_enough_contrast(chromium, publish_demo, scheme):
+def test_all_text_has_enough_contrast(chromium, demo_site, scheme):
     _show(chromium, scheme)
     for path in PAGES:
-        _open(chromium, publish_demo, path)
+        _open(chromium, demo_site, path)
         assert chromium.execute_script(LOW_CONTRAST) == [], path
 
 
-def test_light_and_dark_really_differ(chromium, publish_demo):
+def test_light_and_dark_really_differ(chromium, demo_site):
     colours = []
     for scheme in ("light", "dark"):
         _show(chromium, scheme)
-        _open(chromium, publish_demo, "index.html")
+        _open(chromium, demo_site, "index.html")
         colours.append(chromium.execute_script("return getComputedStyle(document.body).backgroundColor"))
     assert len(set(colours)) == 2
 
 
 @pytest.mark.parametrize("width", [400, 1300])
-def test_no_page_scrolls_sideways_as_a_whole(chromium, publish_demo, width):
+def test_no_page_scrolls_sideways_as_a_whole(chromium, demo_site, width):
     _show(chromium, width=width)
     for path in PAGES:
-        _open(chromium, publish_demo, path)
+        _open(chromium, demo_site, path)
         assert chromium.execute_script("return document.documentElement.scrollWidth") <= width, path
 
 
-def test_the_keyboard_reaches_the_content_first(chromium, publish_demo):
+def test_the_keyboard_reaches_the_content_first(chromium, demo_site):
     _show(chromium)
-    _open(chromium, publish_demo, "index.html")
+    _open(chromium, demo_site, "index.html")
     chromium.switch_to.active_element.send_keys(Keys.TAB)
     skip = chromium.switch_to.active_element
     assert skip.text == "Skip to content"
@@ -144,9 +144,9 @@ def test_the_keyboard_reaches_the_content_first(chromium, publish_demo):
     assert chromium.switch_to.active_element.get_attribute("id") == "main"
 
 
-def test_a_link_behind_a_number_shows_the_runs_meant(chromium, publish_demo):
+def test_a_link_behind_a_number_shows_the_runs_meant(chromium, demo_site):
     _show(chromium)
-    _open(chromium, publish_demo, "index.html")
+    _open(chromium, demo_site, "index.html")
     chromium.find_element(By.LINK_TEXT, "1 infrastructure error").click()
     shown = chromium.find_element(By.CSS_SELECTOR, "tbody:target")
     assert "run-0013" in shown.text
@@ -158,9 +158,9 @@ def _cells(chromium, column):
     return [row.find_elements(By.XPATH, "*")[column].text for row in rows if row.is_displayed()]
 
 
-def test_a_table_can_be_sorted_and_says_how(chromium, publish_demo):
+def test_a_table_can_be_sorted_and_says_how(chromium, demo_site):
     _show(chromium)
-    _open(chromium, publish_demo, "runs/index.html")
+    _open(chromium, demo_site, "runs/index.html")
     button = chromium.find_element(By.CSS_SELECTOR, "table.runs thead th:nth-child(4) button")
     assert button.text == "Task"
     button.click()
@@ -171,9 +171,9 @@ def test_a_table_can_be_sorted_and_says_how(chromium, publish_demo):
     assert chromium.find_element(By.CSS_SELECTOR, "th[aria-sort='descending']").text.startswith("Task")
 
 
-def test_a_long_table_can_be_filtered(chromium, publish_demo):
+def test_a_long_table_can_be_filtered(chromium, demo_site):
     _show(chromium)
-    _open(chromium, publish_demo, "runs/index.html")
+    _open(chromium, demo_site, "runs/index.html")
     chromium.find_element(By.CSS_SELECTOR, ".filter input").send_keys("feature-001")
     assert set(_cells(chromium, 3)) == {"feature-001"}
     assert chromium.find_element(By.CSS_SELECTOR, ".filter [role='status']").text == "10 of 41"

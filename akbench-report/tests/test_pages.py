@@ -32,19 +32,19 @@ def _dead_links(site):
                 yield f"{page.path}: {url} names no element"
 
 
-def test_every_link_and_fragment_leads_somewhere(publish_demo):
-    assert list(_dead_links(publish_demo)) == []
+def test_every_link_and_fragment_leads_somewhere(demo_site):
+    assert list(_dead_links(demo_site)) == []
 
 
-def test_every_page_nests_its_tags_and_repeats_no_id(publish_demo):
-    assert len(publish_demo.pages) > 50
-    for page in publish_demo.pages:
+def test_every_page_nests_its_tags_and_repeats_no_id(demo_site):
+    assert len(demo_site.pages) > 50
+    for page in demo_site.pages:
         assert page.faults == [], page.path
         assert len(page.ids) == len(set(page.ids)), page.path
 
 
-def test_every_page_has_its_landmarks_one_heading_and_a_skip_link(publish_demo):
-    for page in publish_demo.pages:
+def test_every_page_has_its_landmarks_one_heading_and_a_skip_link(demo_site):
+    for page in demo_site.pages:
         tags = [tag for tag, _ in page.elements]
         assert [tags.count(tag) for tag in ("main", "header", "footer", "h1", "title")] == [1] * 5, page.path
         assert "#main" in page.links
@@ -52,26 +52,25 @@ def test_every_page_has_its_landmarks_one_heading_and_a_skip_link(publish_demo):
         assert all("scope" in attrs for attrs in heads), page.path
 
 
-def test_no_page_asks_anything_of_the_network(publish_demo):
-    for page in publish_demo.pages:
+def test_no_page_asks_anything_of_the_network(demo_site):
+    for page in demo_site.pages:
         schemes = {urlsplit(url).scheme for url in page.links}
         assert schemes <= {"", "data"}, page.path
         assert not {tag for tag, _ in page.elements} & {"iframe", "object", "embed", "form", "base"}
-    assert "url(" not in (publish_demo.root / "assets" / "report.css").read_text()
+    assert "url(" not in (demo_site.root / "assets" / "report.css").read_text()
 
 
-def test_every_run_has_a_page_and_is_linked_from_its_experiment_task_and_variant(publish_demo, demo):
-    for experiment in demo.store.experiments.values():
+def test_every_run_has_a_page_and_is_linked_from_its_experiment_task_and_variant(demo_site):
+    for experiment in demo_site.lab.store.experiments.values():
         for run in experiment.runs:
-            assert (publish_demo.root / f"runs/{experiment.id}/{run.id}/index.html").is_file()
-    (run,) = demo.store.experiments["exp-0002"].runs
+            assert (demo_site.root / f"runs/{experiment.id}/{run.id}/index.html").is_file()
     for path in ("experiments/exp-0002/index.html", "tasks/bugfix-001/index.html", "runs/index.html"):
-        assert any(url.endswith("exp-0002/run-0001/index.html") for url in publish_demo.page(path).links), path
+        assert any(url.endswith("exp-0002/run-0001/index.html") for url in demo_site.page(path).links), path
 
 
-def test_no_failed_or_unfinished_run_is_hidden(publish_demo, demo):
-    for experiment in demo.store.experiments.values():
-        page = publish_demo.page(f"experiments/{experiment.id}/index.html")
+def test_no_failed_or_unfinished_run_is_hidden(demo_site):
+    for experiment in demo_site.lab.store.experiments.values():
+        page = demo_site.page(f"experiments/{experiment.id}/index.html")
         section = page.text.split("Failed and unfinished runs")[-1].split("What was asked for")[0]
         for run in experiment.runs:
             if not run.solved:
@@ -80,7 +79,7 @@ def test_no_failed_or_unfinished_run_is_hidden(publish_demo, demo):
                 assert (run.reason or "no reason recorded") in section
 
 
-def test_numbers_of_scripted_runs_carry_the_label(publish_demo):
+def test_numbers_of_scripted_runs_carry_the_label(demo_site):
     scripted = [
         "index.html",
         "experiments/exp-0001/index.html",
@@ -89,58 +88,56 @@ def test_numbers_of_scripted_runs_carry_the_label(publish_demo):
         "runs/index.html",
     ]
     for path in scripted:
-        page = publish_demo.page(path)
+        page = demo_site.page(path)
         assert ("li", {"class": "label"}) in page.elements, path
         assert "they measure no model" in page.text
-    assert "scripted model" not in publish_demo.page("experiments/exp-0002/index.html").text
+    assert "scripted model" not in demo_site.page("experiments/exp-0002/index.html").text
 
 
-def test_real_and_scripted_runs_of_a_category_stand_in_different_rows(publish_demo):
+def test_real_and_scripted_runs_of_a_category_stand_in_different_rows(demo_site):
     rows = (
-        publish_demo.page("index.html")
-        .text.split("Success by task category")[-1]
-        .split("Success by task difficulty")[0]
+        demo_site.page("index.html").text.split("Success by task category")[-1].split("Success by task difficulty")[0]
     )
     assert rows.count("bug fix") == 2
     assert rows.count("scripted model") == 2  # bug fix and new feature, the real row without
 
 
-def test_controls_stand_apart_from_contestants(publish_demo):
-    text = publish_demo.page("experiments/exp-0001/index.html").text
+def test_controls_stand_apart_from_contestants(demo_site):
+    text = demo_site.page("experiments/exp-0001/index.html").text
     contestants = text.split("Contestants")[-1].split("Controls")[0]
     assert "codex-low" in contestants
     assert "oracle" not in contestants
     assert "noop" not in contestants
-    categories = publish_demo.page("index.html").text.split("Success by task category")[-1].split("Controls")[0]
+    categories = demo_site.page("index.html").text.split("Success by task category")[-1].split("Controls")[0]
     assert "56.2 %" in categories  # 9 of 16 judged contestant runs; with the controls it would be 17 of 28
 
 
-def test_infrastructure_errors_are_counted_beside_and_not_in_the_rate(publish_demo):
-    text = publish_demo.page("experiments/exp-0001/index.html").text
+def test_infrastructure_errors_are_counted_beside_and_not_in_the_rate(demo_site):
+    text = demo_site.page("experiments/exp-0001/index.html").text
     row = text.split("agent = codex-high")[1].split("agent = sed")[0]
     assert "does not apply 8 6 5 83.3 %" in row  # runs, judged, solved, rate
     assert "1 infrastructure error , not counted" in row
 
 
-def test_the_difference_to_the_baseline_is_shown_with_its_caution(publish_demo):
-    text = publish_demo.page("experiments/exp-0001/index.html").text
+def test_the_difference_to_the_baseline_is_shown_with_its_caution(demo_site):
+    text = demo_site.page("experiments/exp-0001/index.html").text
     assert "+8.3 pp judged unequally often than the baseline on 2 tasks" in text
 
 
-def test_a_missing_value_is_shown_with_its_reason(publish_demo):
+def test_a_missing_value_is_shown_with_its_reason(demo_site):
     for path in ("index.html", "runs/exp-0001/run-0001/index.html", "experiments/exp-0001/index.html"):
-        assert "no price is known for the model" in publish_demo.page(path).text
+        assert "no price is known for the model" in demo_site.page(path).text
 
 
-def test_unverified_and_mismatched_configuration_is_shown(publish_demo):
+def test_unverified_and_mismatched_configuration_is_shown(demo_site):
     for path in ("runs/exp-0001/run-0001/index.html", "experiments/exp-0001/index.html"):
-        text = publish_demo.page(path).text
+        text = demo_site.page(path).text
         assert "mismatch low low low high the provider's answer" in text
         assert "unverified model-a model-a not known not observed" in text
 
 
-def test_a_run_page_tells_the_whole_story(publish_demo):
-    text = publish_demo.page("runs/exp-0001/run-0001/index.html").text
+def test_a_run_page_tells_the_whole_story(demo_site):
+    text = demo_site.page("runs/exp-0001/run-0001/index.html").text
     for part in (
         "tests/conftest.py",  # protected file touched
         "a nested repository was left in vendor/",
@@ -159,15 +156,15 @@ def test_a_run_page_tells_the_whole_story(publish_demo):
         assert part in text, part
 
 
-def test_an_interrupted_run_is_shown_as_such(publish_demo):
-    text = publish_demo.page("runs/exp-0002/run-0001/index.html").text
+def test_an_interrupted_run_is_shown_as_such(demo_site):
+    text = demo_site.page("runs/exp-0002/run-0001/index.html").text
     assert "unfinished not counted for or against the agent interrupted" in text
     assert "EXECUTING" in text
     assert "did not finish" in text
 
 
-def test_artifacts_are_linked_unless_a_browser_would_execute_them(publish_demo):
-    page = publish_demo.page("runs/exp-0001/run-0001/index.html")
+def test_artifacts_are_linked_unless_a_browser_would_execute_them(demo_site):
+    page = demo_site.page("runs/exp-0001/run-0001/index.html")
     assert any(url.endswith("data/artifacts/exp-0001/run-0001/diff.patch") for url in page.links)
     assert not any("page.html" in url for url in page.links)
     assert "agent/page.html no link: a browser might execute it" in page.text
