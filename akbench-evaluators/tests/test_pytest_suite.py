@@ -297,7 +297,10 @@ def test_a_report_longer_than_the_harness_keeps_is_an_evaluator_error(bench):
 
 
 def test_long_explanations_keep_their_end_and_many_of_them_stay_bounded(bench):
-    suite = "import pytest\n@pytest.mark.parametrize('n', range(500))\ndef test_it(n): raise ValueError('x' * 3000 + 'END')\n"
+    suite = (
+        "import pytest\n@pytest.mark.parametrize('n', range(500))\n"
+        "def test_it(n): raise ValueError('x' * 3000 + 'END')\n"
+    )
     bench.lay({"tests/test_long.py": suite})
     judgement = bench.pytest(target=["tests/test_long.py"])
     messages = [test.message for test in judgement.tests]
@@ -319,7 +322,9 @@ def test_relative_imports_between_test_modules_work(bench):
                 "def test_add(one):\n    assert CASES is SAME and one == 1\n"
                 "    assert all(add(a, b) == c for a, b, c in CASES)\n"
             ),
-            "tests/unit/conftest.py": "import pytest\nfrom ..cases import CASES\n@pytest.fixture\ndef one(): return 1\n",
+            "tests/unit/conftest.py": (
+                "import pytest\nfrom ..cases import CASES\n@pytest.fixture\ndef one(): return len(CASES)\n"
+            ),
             "conftest.py": "import calc\n",
         }
     )

@@ -11,7 +11,14 @@ from pathlib import Path
 from typing import Any, cast
 
 from akbench.descriptors.document import parse, read
-from akbench.descriptors.kinds import KINDS, AgentDescriptor, Descriptor, DimensionDescriptor, EvaluatorDescriptor, MetricDescriptor
+from akbench.descriptors.kinds import (
+    KINDS,
+    AgentDescriptor,
+    Descriptor,
+    DimensionDescriptor,
+    EvaluatorDescriptor,
+    MetricDescriptor,
+)
 from akbench.descriptors.snapshot import Snapshot, kind_of, load_document
 from akbench.discovery import Extension, Failure, Installed, discover
 from akbench.spec import Evaluator, ExtensionError, InputError, ProcessAgent, Reading, RunFacts, Sandbox

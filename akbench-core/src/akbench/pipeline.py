@@ -23,7 +23,7 @@ from akbench.descriptors.kinds import ExperimentDescriptor
 from akbench.descriptors.snapshot import Snapshot, load
 from akbench.experiment.plan import AgentChoice, Plan, PlannedRun, Variant
 from akbench.experiment.planner import SCRIPTED_MODEL, ResolvedSandbox, plan_experiment
-from akbench.experiment.validity import judge_experiment
+from akbench.validity import judge_experiment
 from akbench.project import Project, cache_folder
 from akbench.run.execution import Equipment, Upstream, execute
 from akbench.run.journal import RunFolder
@@ -40,11 +40,21 @@ from akbench.spec import (
     Sandbox,
     Support,
 )
+from akbench.store.folder import ExperimentFolder
 from akbench.store.index import Index
 from akbench.workspace.snapshot import Snapshot as TreeSnapshot
 from akbench.workspace.snapshot import take_snapshot
 
-__all__ = ["Loaded", "Observer", "ReadyTask", "load_experiment", "make_ready", "run_experiment"]
+__all__ = [
+    "Loaded",
+    "Observer",
+    "ReadyTask",
+    "check_task",
+    "load_experiment",
+    "make_ready",
+    "run_experiment",
+    "strongest_sandbox",
+]
 
 
 class Observer(Protocol):
@@ -112,10 +122,12 @@ def load_experiment(project: Project, path: Path, catalogue: Catalogue) -> Loade
         raise experiment.document.error(str(error), ("experiment", "dataset", "id")) from error
     dataset = load_dataset(folder)
     for task in dataset.select(wanted.dataset.filters):
-        task_evaluator(task, catalogue)
+        check_task(task, catalogue)
     adapter, sandbox, facts = _sandbox(experiment, catalogue)
     resolved = ResolvedSandbox(
-        id=adapter.record.id, bounded=sandbox.bounded, shortcomings=_shortcomings(adapter, sandbox, experiment, catalogue)
+        id=adapter.record.id,
+        bounded=sandbox.bounded,
+        shortcomings=_shortcomings(adapter, sandbox, experiment, catalogue),
     )
     plan = plan_experiment(experiment, catalogue, dataset, resolved)
     _check_script(experiment, project)
@@ -201,6 +213,15 @@ def task_evaluator(task: Task, catalogue: Catalogue) -> tuple[Adapter, Evaluator
     return adapter, evaluator
 
 
+def check_task(task: Task, catalogue: Catalogue) -> None:
+    """Check what a task names against what is registered. Raises `InputError` with the place in the task's files."""
+    try:
+        catalogue.find("category", task.descriptor.task.category)
+    except InputError as error:
+        raise task.snapshot.document.error(error.message, ("task", "category")) from error
+    task_evaluator(task, catalogue)
+
+
 def make_ready(task: Task, dataset: Dataset, catalogue: Catalogue, cache: Path) -> ReadyTask:
     """Build what a task needs: trees, snapshot, prepared environment. Nothing is built twice."""
     assembled = assemble(task, dataset, cache)
@@ -237,7 +258,10 @@ def run_experiment(loaded: Loaded, observer: Observer, cancelled: threading.Even
         ready[task.descriptor.id] = make_ready(task, loaded.dataset, loaded.catalogue, cache)
     with _upstream(loaded) as upstream, Index.open(loaded.project.data) as index:
         record = _experiment_record(loaded, index.next_experiment_id())
-        with index.experiment(record):
+        folder = ExperimentFolder(loaded.project.data, record.id)
+        with folder.hold():
+            folder.begin(record)
+            index.update_experiment(record.id)
             observer.planned(record.id, loaded.plan)
             context = _Context(
                 loaded=loaded,
@@ -253,9 +277,8 @@ def run_experiment(loaded: Loaded, observer: Observer, cancelled: threading.Even
             )
             results = _run_all(context)
             status, reasons = judge_experiment(loaded.plan, results)
-            index.end_experiment(
-                record.id, ExperimentEnd(status=status, reasons=reasons, finished_at=datetime.now(UTC))
-            )
+            folder.end(ExperimentEnd(status=status, reasons=reasons, finished_at=datetime.now(UTC)))
+            index.update_experiment(record.id)
     return record.id
 
 
@@ -300,13 +323,13 @@ def _run_one(context: _Context, run: PlannedRun) -> RunResult:
     spec = _run_spec(context, run, variant)
 
     def on_event(event: Event) -> None:
-        context.index.record_event(record.id, run.id, event)
+        context.index.update_run(record.id, run.id)
         context.observer.event(run, event)
 
     secrets = (context.upstream.key,) if context.upstream and context.upstream.key else ()
     folder = RunFolder(loaded.project.artifacts / record.id / run.id, on_event, secrets)
     result = execute(spec, _equipment(context, run, variant), folder, context.cancelled)
-    context.index.add_result(result)
+    context.index.update_run(record.id, run.id)
     context.observer.finished(run, result)
     return result
 

@@ -61,6 +61,13 @@ class SuiteReporter:
         self._report.write("collected")
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtestloop(self) -> Iterator[None]:
+        """Report that no test ended the loop before its turn to end."""
+        result: Any = yield
+        if result.excinfo is None:
+            self._report.write("completed")
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> Iterator[None]:
         """Note whether the set-up raised."""
         yield from self._watch(item, "setup")

@@ -14,8 +14,6 @@ from akbench_evaluators.signed_report import SignedReport
 __all__ = ["Suite", "SuiteRun", "judge_suite"]
 
 _PHASES = frozenset({"setup", "call", "teardown"})
-_EXIT_CODES_OF_FULL_RUNS = frozenset({0, 1, 5})
-"""pytest's own: all passed, some failed, none collected; anything else stops the suite before its end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +38,7 @@ class Suite:
 class SuiteRun:
     """What the runner reported. `exit_code` is None if the process ended before the runner was done.
 
+    - `collected` and `completed`: whether pytest came to the end of collecting and of running the tests.
     - `lacking`: selectors whose file or folder is not in the tree; `unnamed`: those whose name is not in their file.
     - `uncollected`: node id -> its collection report; `phases`: test id -> its phase reports in order.
     """
@@ -52,6 +51,7 @@ class SuiteRun:
     canaries: tuple[str, ...]
     phases: Mapping[str, tuple[Mapping[str, Any], ...]]
     collected: bool
+    completed: bool
     exit_code: int | None
     forged: bool
 
@@ -73,6 +73,7 @@ class SuiteRun:
             canaries=tuple(each["id"] for each in kinds["canary"]),
             phases=phases,
             collected=bool(kinds["collected"]),
+            completed=bool(kinds["completed"]),
             exit_code=kinds["finished"][0]["exit_code"] if kinds["finished"] else None,
             forged=report.forged,
         )
@@ -204,7 +205,7 @@ def _early_end(
             Outcome.FAILURE,
             f"the tested code ended the check ({ending}); {_count(missing, 'test')} missing",
         )
-    if run.exit_code not in _EXIT_CODES_OF_FULL_RUNS or not run.collected:
+    if not run.completed:
         return (
             Outcome.FAILURE,
             f"pytest stopped early (exit code {run.exit_code}); {_count(missing, 'test')} missing",

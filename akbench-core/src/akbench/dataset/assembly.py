@@ -77,7 +77,9 @@ def _source(task: Task, dataset: Dataset, cache: Path) -> Tree:
 
 
 def _folder(folder: Path) -> Tree:
-    return _whole(read_directory(folder), str(folder)).without(("**/__pycache__/**",)) if folder.is_dir() else Tree.of({})
+    return (
+        _whole(read_directory(folder), str(folder)).without(("**/__pycache__/**",)) if folder.is_dir() else Tree.of({})
+    )
 
 
 def _whole(gathered: Gathered, place: str) -> Tree:

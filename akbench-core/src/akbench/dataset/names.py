@@ -33,7 +33,7 @@ def name_flaw(path: bytes) -> str | None:
 
 def _means_git_directory(name: bytes) -> bool:
     """Git refuses what some file system would take for .git, on every system (core.protectNTFS)."""
-    return any(
+    return b"git" in name.lower() and any(
         part.split(b":")[0].rstrip(b" .").lower() in _GIT_DIRECTORY or part.lower() == b".git"
         for part in name.split(b"\\")
     )

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from dulwich.index import commit_tree
@@ -40,7 +40,8 @@ class Entry:
 class Tree:
     """Files by path. Contents lie in memory (`fresh`) or in git object directories on disk (`stores`).
 
-    Two trees are equal when their files are, wherever the contents lie. No slots: the tree's id is computed once.
+    Two trees are equal when their files are, wherever the contents lie. No slots: git's objects for the tree
+    are computed once.
     """
 
     entries: Mapping[bytes, Entry]
@@ -59,12 +60,13 @@ class Tree:
         _check_paths(entries)
         return _tree(entries, (), fresh)
 
-    @cached_property
+    @property
     def id(self) -> str:
         """Git's id of the tree."""
-        root, _ = self.folders()
+        root, _ = self.folders
         return root.decode()
 
+    @cached_property
     def folders(self) -> tuple[ObjectID, MemoryObjectStore]:
         """Git's tree objects for this tree: the id of the root and a store that holds them all."""
         objects = MemoryObjectStore()
@@ -184,8 +186,9 @@ def blob_id(content: bytes) -> ObjectID:
     return Blob.from_string(content).id
 
 
+@lru_cache(maxsize=8)
 def read_tree(store: Path, tree_id: str) -> Tree:
-    """The tree `tree_id` of the git object directory `store`."""
+    """The tree `tree_id` of the git object directory `store`; remembered, as runs of one task read the same one."""
     with closing(DiskObjectStore(store)) as objects:
         listing = objects.iter_tree_contents(ObjectID(tree_id.encode()))
         entries = {item.path: Entry(item.mode, item.sha) for item in listing}

@@ -45,9 +45,7 @@ def judged_tree(*, final: Tree, given: Tree, hidden: Tree, protected: tuple[str,
     globs = (*ALWAYS_PROTECTED, *protected)
     changed = final.only(globs).entries
     original = given.only(globs).entries
-    touched = sorted(
-        path for path in changed.keys() | original.keys() if changed.get(path) != original.get(path)
-    )
+    touched = sorted(path for path in changed.keys() | original.keys() if changed.get(path) != original.get(path))
     touched += sorted(path for path in hidden.entries if path in final.entries and path not in given.entries)
     tree = final.without(globs).overlay(given.only(globs)).overlay(hidden)
     return JudgedTree(tree=tree, touched=tuple(dict.fromkeys(os.fsdecode(path) for path in touched)))

@@ -122,7 +122,7 @@ def _work(
     with _endpoint(equipment, spec) as endpoint:
         work = _agent_work(spec, equipment, worktree, rooms, endpoint, scratch)
         _run_agent(work, folder, cancelled, progress)
-        _note_requests(endpoint, equipment, folder, progress)
+    _note_requests(endpoint, equipment, folder, progress)
     folder.enter(RunState.COLLECTING)
     captured = _collect(equipment, folder, worktree, rooms, scratch, progress)
     if progress.outcome is not None and progress.outcome.status in EVALUATED:
@@ -210,11 +210,11 @@ def _note_requests(
     """The relay's own count of requests: what was asked of the model, independent of what the agent says."""
     if endpoint is None or equipment.upstream is None:
         return
-    requests = endpoint.requests
-    if requests:
+    if endpoint.requests:
         progress.model_source = equipment.upstream.kind
-    folder.write_lines("model_requests.jsonl", requests)
-    folder.record("model_requests", f"{len(requests)} requests reached the model endpoint", count=len(requests))
+    folder.write_lines("model_requests.jsonl", endpoint.records)
+    text = f"{endpoint.requests} requests passed the model endpoint"
+    folder.record("model_requests", text, count=endpoint.requests)
 
 
 def _collect(
@@ -253,9 +253,7 @@ def _evaluate(
 ) -> None:
     assembled = equipment.assembled
     task = assembled.task.descriptor.task
-    judged = judged_tree(
-        final=captured.tree, given=assembled.given, hidden=assembled.hidden, protected=task.protected
-    )
+    judged = judged_tree(final=captured.tree, given=assembled.given, hidden=assembled.hidden, protected=task.protected)
     progress.touched = judged.touched
     for path in judged.touched:
         folder.record("protected_path", f"the agent changed the protected path {path}; it was put back", path=path)
@@ -280,9 +278,7 @@ def _keep_evaluation(folder: RunFolder, evaluation: Evaluation) -> None:
     folder.write("evaluation/stderr.log", evaluation.stderr.read_bytes(), "text/plain")
 
 
-def _result(
-    spec: RunSpec, equipment: Equipment, folder: RunFolder, progress: _Progress, ended: Verdict
-) -> RunResult:
+def _result(spec: RunSpec, equipment: Equipment, folder: RunFolder, progress: _Progress, ended: Verdict) -> RunResult:
     outcome, evaluation = progress.outcome, progress.evaluation
     facts = RunFacts(
         usage=outcome.usage if outcome else Usage(),

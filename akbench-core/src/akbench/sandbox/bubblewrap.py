@@ -102,8 +102,8 @@ class BubblewrapSandbox(Sandbox):
 
     Inside there are: the host's /usr and the harness's Python, read-only at their own paths and without
     installed Python packages; a minimal /etc; a private /tmp of at most 1 GiB; and the request's binds. A
-    harness that is root becomes the user `HOST_UID` first, for which it needs CAP_SYS_ADMIN. The kernel is the
-    host's.
+    harness that is root becomes the user `HOST_UID` first, for which it needs CAP_SYS_ADMIN. The kernel is
+    the host's.
     """
 
     bounded = True
@@ -125,9 +125,7 @@ class BubblewrapSandbox(Sandbox):
             found: dict[str, Any] = json.loads(evidence.stdout.read_bytes())
         wrong = [f"{key} is {found[key]!r}" for key, expected in _EXPECTED.items() if found[key] != expected]
         mend = "Use another sandbox, or report this as a fault of AK-Bench."
-        return tuple(
-            Problem(message=f"bubblewrap does not confine as promised: {text}", mend=mend) for text in wrong
-        )
+        return tuple(Problem(message=f"bubblewrap does not confine as promised: {text}", mend=mend) for text in wrong)
 
     def inside(self, name: str, host: Path) -> str:  # noqa: ARG002 (where it lies on the host plays no role)
         """A fixed path for each name, so that nothing inside tells the run or the host."""
@@ -207,9 +205,7 @@ class _Enclosure:
             options += self._bind(bind)
         options += self._bind(Bind(host=WARDEN, inside=_WARDEN_INSIDE, writable=False))
         if self.host_request.model_socket is not None:
-            options += self._bind(
-                Bind(host=self.host_request.model_socket, inside=_SOCKET_INSIDE, writable=False)
-            )
+            options += self._bind(Bind(host=self.host_request.model_socket, inside=_SOCKET_INSIDE, writable=False))
         return [*options, *_SEAL]
 
     def _interpreter_binds(self) -> list[str]:
@@ -259,9 +255,7 @@ def _interpreter_prefixes() -> list[Path]:
 def _package_directories() -> tuple[str, ...]:
     """Where the host's Pythons keep packages: the library under test, solved, could be among them."""
     roots = {Path("/usr"), Path("/usr/local"), *_interpreter_prefixes()}
-    patterns = [
-        f"lib{bits}/python3*/{kind}" for bits in ("", "64") for kind in ("dist-packages", "site-packages")
-    ]
+    patterns = [f"lib{bits}/python3*/{kind}" for bits in ("", "64") for kind in ("dist-packages", "site-packages")]
     found = (path for root in roots for pattern in patterns for path in root.glob(pattern))
     return tuple(sorted({str(path) for path in found if path.is_dir() and not path.is_symlink()}))
 

@@ -134,9 +134,7 @@ class _Pipes:
         }
 
 
-def _start(
-    request: SandboxRequest, confine: Confine, processes: int | None, pipes: _Pipes
-) -> subprocess.Popen[bytes]:
+def _start(request: SandboxRequest, confine: Confine, processes: int | None, pipes: _Pipes) -> subprocess.Popen[bytes]:
     with ExitStack() as stack:
         order = memory_file(json.dumps(_order(request, processes, pipes)).encode(), stack)
         command = confine(order, stack)

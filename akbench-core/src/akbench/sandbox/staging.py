@@ -2,9 +2,9 @@
 
 Run as a script, ``python -I -S staging.py FD``. Sources may lie below directories that the unprivileged
 user may not enter (root's home, say). So root binds each to ``<directory>/<its index>`` on a tmpfs that
-exists only in this process's own mount namespace; when the process ends, so does all of that. `FD` holds the order,
-a JSON object: ``sources`` (host paths), ``directory``, ``uid``, ``gid``, and ``argv``, which is executed with
-an empty environment.
+exists only in this process's own mount namespace; when the process ends, so does all of that. `FD` holds the
+order, a JSON object: ``sources`` (host paths), ``directory``, ``uid``, ``gid``, and ``argv``, which is
+executed with an empty environment.
 """
 # ruff: noqa: PTH102
 # Without pathlib, whose import doubles the time this script takes to start.

@@ -193,9 +193,7 @@ def _descendants(ancestor: int) -> list[int]:
 def _parent(pid: str) -> int:
     try:
         with open(f"/proc/{pid}/stat", "rb") as source:
-            fields = (
-                source.read().rpartition(b")")[2].split()
-            )  # the command's name may hold anything but ends there
+            fields = source.read().rpartition(b")")[2].split()  # the command's name may hold anything but ends there
     except OSError:
         return -1  # ended since the listing
     return int(fields[1])
@@ -315,12 +313,12 @@ def _carry(client: socket.socket, path: str, free: threading.BoundedSemaphore) -
 
 
 def _copy(source: socket.socket, target: socket.socket) -> None:
-    """Copy until the source's end and pass that on; when the target is gone, stop the source as well."""
+    """Copy until the source's end and pass that on; when the target takes no more, read no more."""
     try:
         while data := source.recv(_RELAY_BYTES):
             target.sendall(data)
     except OSError:
-        _end(source, socket.SHUT_RDWR)
+        _end(source, socket.SHUT_RD)  # not more: the other direction may still be delivering an answer
     _end(target, socket.SHUT_WR)
 
 

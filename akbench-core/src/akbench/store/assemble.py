@@ -89,9 +89,7 @@ def _variants(session: Session, experiment_id: str, runs: Iterable[RunView]) -> 
 
 
 def _tasks(session: Session, experiment_id: str) -> tuple[TaskView, ...]:
-    rows = session.exec(
-        select(TaskRow).where(TaskRow.experiment_id == experiment_id).order_by(col(TaskRow.position))
-    )
+    rows = session.exec(select(TaskRow).where(TaskRow.experiment_id == experiment_id).order_by(col(TaskRow.position)))
     return tuple(
         TaskView(
             id=row.id,
@@ -107,19 +105,13 @@ def _tasks(session: Session, experiment_id: str) -> tuple[TaskView, ...]:
 
 
 def _runs(session: Session, folder: ExperimentFolder, *, held: bool) -> tuple[RunView, ...]:
-    rows = session.exec(
-        select(RunRow).where(RunRow.experiment_id == folder.id).order_by(col(RunRow.position))
-    )
+    rows = session.exec(select(RunRow).where(RunRow.experiment_id == folder.id).order_by(col(RunRow.position)))
     evaluations = _by_run(session.exec(select(EvaluationRow).where(EvaluationRow.experiment_id == folder.id)))
-    agents = _by_run(
-        session.exec(select(AgentObservationRow).where(AgentObservationRow.experiment_id == folder.id))
-    )
+    agents = _by_run(session.exec(select(AgentObservationRow).where(AgentObservationRow.experiment_id == folder.id)))
     metrics = _metrics(session, folder.id)
     artifacts = _artifacts(session, folder)
     return tuple(
-        _run_view(
-            row, evaluations.get(row.id), agents.get(row.id), metrics[row.id], artifacts[row.id], held=held
-        )
+        _run_view(row, evaluations.get(row.id), agents.get(row.id), metrics[row.id], artifacts[row.id], held=held)
         for row in rows
     )
 
@@ -134,9 +126,7 @@ def _metrics(session: Session, experiment_id: str) -> Mapping[str, dict[str, Rea
     )
     by_run: dict[str, dict[str, Reading]] = defaultdict(dict)
     for row in rows:
-        by_run[row.run_id][row.metric] = Reading(
-            value=row.value, source=row.source, unavailable=row.unavailable
-        )
+        by_run[row.run_id][row.metric] = Reading(value=row.value, source=row.source, unavailable=row.unavailable)
     return by_run
 
 
@@ -148,14 +138,12 @@ def _artifacts(session: Session, folder: ExperimentFolder) -> Mapping[str, tuple
     base = folder.path.absolute()
     for row in rows:
         path = base / row.run_id / row.name
-        view = ArtifactView(
-            name=row.name, path=path, sha256=row.sha256, size=row.size, media_type=row.media_type
-        )
+        view = ArtifactView(name=row.name, path=path, sha256=row.sha256, size=row.size, media_type=row.media_type)
         by_run[row.run_id] += (view,)
     return by_run
 
 
-def _run_view(  # noqa: PLR0917
+def _run_view(
     row: RunRow,
     evaluation: EvaluationRow | None,
     agent: AgentObservationRow | None,

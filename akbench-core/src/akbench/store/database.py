@@ -42,17 +42,13 @@ def database_path(data: Path) -> Path:
 
 def writing_engine(path: Path) -> Engine:
     """For the writer: every transaction is one from its first statement on, so that it never has to be repeated."""
-    return _engine(
-        lambda: sqlite3.connect(path, timeout=BUSY_SECONDS, check_same_thread=False), "BEGIN IMMEDIATE"
-    )
+    return _engine(lambda: sqlite3.connect(path, timeout=BUSY_SECONDS, check_same_thread=False), "BEGIN IMMEDIATE")
 
 
 def reading_engine(path: Path) -> Engine:
     """For readers: creates nothing, changes nothing; a transaction sees one state of the index."""
     uri = f"{path.absolute().as_uri()}?mode=ro"
-    return _engine(
-        lambda: sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, check_same_thread=False), "BEGIN"
-    )
+    return _engine(lambda: sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, check_same_thread=False), "BEGIN")
 
 
 def memory_engine(source: Path | None) -> Engine:
@@ -61,9 +57,7 @@ def memory_engine(source: Path | None) -> Engine:
     def connect() -> sqlite3.Connection:
         memory = sqlite3.connect(":memory:", check_same_thread=False)
         if source is not None:
-            original = sqlite3.connect(
-                f"{source.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_SECONDS
-            )
+            original = sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_SECONDS)
             try:
                 original.backup(memory)
             finally:
@@ -123,9 +117,7 @@ def _explained(error: BaseException | None, path: Path) -> HostError | None:
     if code in _DAMAGED or "Could not decode to UTF-8" in str(error):
         return HostError(f"{path} is damaged ({error}); make it again from the files: akbench store rebuild")
     if code in _BUSY:
-        return HostError(
-            f"{path} has been locked by another process for {BUSY_SECONDS:.0f} s; end it and try again"
-        )
+        return HostError(f"{path} has been locked by another process for {BUSY_SECONDS:.0f} s; end it and try again")
     if code in _HOST:
         return HostError(
             f"cannot use {path}: {error}; make {path.parent} readable and writable, free disk space there, "

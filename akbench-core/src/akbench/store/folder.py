@@ -69,9 +69,7 @@ def read_value[T](kind: type[T], path: Path) -> T | None:
         raise InputError(f"cannot be read: {where}: {first['msg']}", place=str(path)) from error
     found = getattr(value, "format", FORMAT)
     if found != FORMAT:
-        raise InputError(
-            f"is of format {found}, this version reads {FORMAT}; install a newer one", place=str(path)
-        )
+        raise InputError(f"is of format {found}, this version reads {FORMAT}; install a newer one", place=str(path))
     return value
 
 
@@ -172,9 +170,7 @@ class ExperimentFolder:
             except BlockingIOError:
                 if time.monotonic() > deadline:
                     holder = os.pread(descriptor, 200, 0).decode(errors="replace").strip()
-                    raise AkbenchError(
-                        f"{self.id} is being worked on by {holder or 'another process'}"
-                    ) from None
+                    raise AkbenchError(f"{self.id} is being worked on by {holder or 'another process'}") from None
                 time.sleep(0.05)
             else:
                 return

@@ -82,9 +82,7 @@ def update_run(session: Session, folder: ExperimentFolder, run_id: str) -> None:
     planned = session.get(RunRow, (folder.id, run_id))
     if planned is None:
         raise InputError(f"the plan of {folder.id} has no run {run_id}")
-    place = _Place(
-        folder.id, run_id, planned.position, planned.variant_id, planned.task_id, planned.repetition
-    )
+    place = _Place(folder.id, run_id, planned.position, planned.variant_id, planned.task_id, planned.repetition)
     session.expunge(planned)
     stamp = run_stamp(folder.run_path(run_id))  # before reading: what comes in between is noticed next time
     files = read_run(folder.run_path(run_id))
@@ -116,9 +114,7 @@ def _forget(session: Session, experiment_id: str) -> None:
 
 def _forget_unused_datasets(session: Session) -> None:
     used = set(
-        session.exec(
-            select(ExperimentRow.dataset_hash, ExperimentRow.dataset_id, ExperimentRow.dataset_version)
-        )
+        session.exec(select(ExperimentRow.dataset_hash, ExperimentRow.dataset_id, ExperimentRow.dataset_version))
     )
     for row in session.exec(select(DatasetRow)).all():
         if (row.hash, row.id, row.version) not in used:
@@ -132,11 +128,10 @@ def _add(session: Session, rows: Iterable[Row]) -> None:
         table = Row.metadata.tables[str(row.__tablename__)]
         values[table.name].append({name: getattr(row, name) for name in table.columns.keys()})  # noqa: SIM118
     for table in Row.metadata.sorted_tables:
-        if table.name == DatasetRow.__tablename__:
-            statement = insert(table).prefix_with("OR IGNORE")
-        else:
-            statement = insert(table)
         if values[table.name]:
+            # Several experiments share a dataset's row.
+            repeatable = table.name == DatasetRow.__tablename__
+            statement = insert(table).prefix_with("OR IGNORE") if repeatable else insert(table)
             session.execute(statement, values[table.name])
 
 
@@ -252,8 +247,7 @@ def _run_row(place: _Place, files: RunFiles, stamp: str) -> RunRow:
         started_at=result.started_at if result else manifest.created_at if manifest else None,
         finished_at=result.finished_at if result else None,
         sandbox=manifest.sandbox if manifest else None,
-        agent_version=(result.agent_version if result else None)
-        or (manifest.agent_version if manifest else None),
+        agent_version=(result.agent_version if result else None) or (manifest.agent_version if manifest else None),
         model_source=result.model_source if result else None,
         oddities=(*files.unreadable, *(result.oddities if result else ())),
         stamp=stamp,

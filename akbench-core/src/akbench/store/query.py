@@ -61,9 +61,7 @@ class Store:
         """The run's tool calls in order, from its tool_calls.jsonl; empty where the agent reports none."""
         calls = read_lines(ToolCall, self._folder(run) / "tool_calls.jsonl", [])
         return tuple(
-            ToolCallView(
-                name=c.name, command=c.command, status=c.status, exit_code=c.exit_code, output=c.output
-            )
+            ToolCallView(name=c.name, command=c.command, status=c.status, exit_code=c.exit_code, output=c.output)
             for c in calls
         )
 

@@ -180,9 +180,7 @@ def _started(item: Json) -> dict[str, object]:
 
 def _deltas(item: Json) -> Iterator[bytes]:
     for word in re.findall(r"\S+\s*|\s+", _content(item.get("content"))):
-        yield _event(
-            "response.output_text.delta", item_id=item["id"], output_index=0, content_index=0, delta=word
-        )
+        yield _event("response.output_text.delta", item_id=item["id"], output_index=0, content_index=0, delta=word)
 
 
 def _usage(usage: TokenUsage) -> dict[str, object]:
@@ -229,12 +227,7 @@ def _program(step: Step) -> str:
 
 
 def _additional_tools(items: Sequence[Json]) -> list[Json]:
-    return [
-        tool
-        for item in items
-        if item.get("type") == "additional_tools"
-        for tool in _objects(item.get("tools"))
-    ]
+    return [tool for item in items if item.get("type") == "additional_tools" for tool in _objects(item.get("tools"))]
 
 
 def _flatten(tools: Sequence[Json], namespace: str | None) -> Iterator[Tool]:

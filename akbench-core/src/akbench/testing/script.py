@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, cast
+from pathlib import Path
+from typing import cast
 
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from akbench.spec import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 __all__ = ["Action", "Fault", "Script", "Step", "TokenUsage", "parse_scripts", "read_scripts"]
 
@@ -111,9 +109,7 @@ class _Reader:
     def document(self, node: object) -> tuple[Script, ...]:
         top = self._mapping(node, self.source, "the document", required=("schema_version", "scripts"))
         if str(top["schema_version"]) != SCHEMA_VERSION:
-            raise InputError(
-                f'schema_version must be "{SCHEMA_VERSION}"', place=self._of(top, "schema_version")
-            )
+            raise InputError(f'schema_version must be "{SCHEMA_VERSION}"', place=self._of(top, "schema_version"))
         return tuple(self._script(item, place) for item, place in self._items(top, "scripts"))
 
     def _script(self, node: object, place: str) -> Script:
@@ -128,13 +124,9 @@ class _Reader:
         for number, (step, place) in enumerate(zip(steps, places, strict=True), start=1):
             ends = step.action in {Action.SAY, Action.FAIL}
             if ends and number < len(steps):
-                raise InputError(
-                    f"no step can follow {step.action.value!r}, which ends the turn", place=place
-                )
+                raise InputError(f"no step can follow {step.action.value!r}, which ends the turn", place=place)
             if not ends and number == len(steps):
-                raise InputError(
-                    f"the last step must be 'say' or 'fail', not {step.action.value!r}", place=place
-                )
+                raise InputError(f"the last step must be 'say' or 'fail', not {step.action.value!r}", place=place)
 
     def _when(self, fields: CommentedMap) -> dict[str, str]:
         if "when" not in fields:

@@ -9,21 +9,19 @@ import hashlib
 import socket
 import sys
 import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Self, cast
+from pathlib import Path
+from types import TracebackType
+from typing import Self, cast
 from urllib.parse import urlsplit
 
 from akbench.testing import responses_api
 from akbench.testing.responses_api import Conversation, NoToolError, UnreadableRequestError
 from akbench.testing.script import Action, Fault, Script, Step, read_scripts
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-    from types import TracebackType
 
 __all__ = ["RequestRecord", "ScriptedModel"]
 
@@ -33,9 +31,7 @@ _PROMPT_START = 200
 _HTTP_FAULTS: Mapping[Fault, tuple[int, bytes, Mapping[str, str]]] = {
     Fault.HTTP_401: (
         401,
-        responses_api.error_body(
-            "Incorrect API key provided.", kind="invalid_request_error", code="invalid_api_key"
-        ),
+        responses_api.error_body("Incorrect API key provided.", kind="invalid_request_error", code="invalid_api_key"),
         {},
     ),
     Fault.HTTP_429: (
@@ -215,9 +211,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _check_target(self) -> None:
         if not urlsplit(self.path).path.endswith("/responses"):
-            raise UnreadableRequestError(
-                f"no such endpoint: {self.path}; only <base url>/responses is served"
-            )
+            raise UnreadableRequestError(f"no such endpoint: {self.path}; only <base url>/responses is served")
         encoding = self.headers.get("Content-Encoding", "identity")
         if encoding != "identity":
             raise UnreadableRequestError(f"the content encoding {encoding!r} is not served")
@@ -327,9 +321,7 @@ def _broken(fault: Fault, model: str | None, response: str) -> Iterator[bytes]:
     yield responses_api.created(response=response, model=model)
     if fault is Fault.CONTEXT_WINDOW:
         message = "Your input exceeds the context window of this model."
-        yield responses_api.failed(
-            response=response, model=model, code="context_length_exceeded", message=message
-        )
+        yield responses_api.failed(response=response, model=model, code="context_length_exceeded", message=message)
     if fault is Fault.INCOMPLETE:
         yield responses_api.incomplete(response=response, model=model, reason="max_output_tokens")
 

@@ -90,8 +90,8 @@ def _walk(workspace: Path, gatherer: Gatherer, base: Tree) -> bool:
 
 
 def _write_folders(tree: Tree, base: Tree, objects: DiskObjectStore) -> None:
-    _, known = base.folders()
-    _, folders = tree.folders()
+    _, known = base.folders
+    _, folders = tree.folders
     for folder in folders:
         if folder not in known:
             objects.add_object(folders[folder])

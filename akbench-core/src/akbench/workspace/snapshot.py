@@ -62,7 +62,7 @@ def _make(tree: Tree, commit: Commit, draft: Path) -> Path:
 
 def _objects(tree: Tree, commit: Commit) -> Iterator[ShaFile]:
     yield commit
-    _, folders = tree.folders()
+    _, folders = tree.folders
     for folder in folders:
         yield folders[folder]
     for _, content in tree.contents():

@@ -105,9 +105,7 @@ def upgrade() -> None:
         sa.Column("model_source", sa.String(), nullable=True),
         sa.Column("oddities", sa.Text(), nullable=False),
         sa.Column("stamp", sa.String(), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["experiment_id", "task_id"], ["tasks.experiment_id", "tasks.id"], ondelete="CASCADE"
-        ),
+        sa.ForeignKeyConstraint(["experiment_id", "task_id"], ["tasks.experiment_id", "tasks.id"], ondelete="CASCADE"),
         sa.ForeignKeyConstraint(
             ["experiment_id", "variant_id"],
             ["experiment_variants.experiment_id", "experiment_variants.id"],

@@ -42,7 +42,9 @@ def _broken_controls(plan: Plan, results: Results) -> list[str]:
         given_solution = variant.agent.receives_reference_solution
         if result.solved != given_solution:
             verb = "did not solve" if given_solution else "solved"
-            found[variant.name, run.task_id] = f"control {variant.name!r} {verb} task {run.task_id!r}: it measures nothing"
+            found[variant.name, run.task_id] = (
+                f"control {variant.name!r} {verb} task {run.task_id!r}: it measures nothing"
+            )
     return list(found.values())
 
 
@@ -82,9 +84,7 @@ def _unfinished(plan: Plan, results: Results) -> list[str]:
 
 def _failed_runs(results: Results) -> list[str]:
     states = Counter(result.state for result in results.values())
-    unclassified = sum(
-        result.solved is None and result.state is RunState.FAILED for result in results.values()
-    )
+    unclassified = sum(result.solved is None and result.state is RunState.FAILED for result in results.values())
     return _counted(
         (
             (states[RunState.INFRASTRUCTURE_ERROR], "ended by infrastructure errors and count for no agent"),
