@@ -66,7 +66,7 @@ def test_a_quantity_has_the_form_of_its_unit(amount, unit, shown):
 
 
 def test_a_difference_is_always_signed():
-    assert (wording.points(0.083), wording.points(-0.75)) == ("+8.3 pp", "−75.0 pp")
+    assert (wording.points(0.083), wording.points(-0.75)) == ("+8.3 pp", "\N{MINUS SIGN}75.0 pp")
 
 
 @pytest.mark.parametrize(("content", "shown"), [("high", "high"), ("3", '"3"'), (3, "3"), ("", '""'), (["ü"], '["ü"]')])

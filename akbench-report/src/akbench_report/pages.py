@@ -14,7 +14,7 @@ from akbench.spec import TestResult, TestRole
 from akbench.store.query import Store
 from akbench.store.view import ExperimentView, RunView, VariantView
 from akbench_report import compare, links, wording
-from akbench_report.compare import Case, Group, Standing
+from akbench_report.compare import Case, Group, Standing, TaskHistory
 from akbench_report.diff import Diff, read_diff
 from akbench_report.links import Place
 from akbench_report.measure import HEADLINE, Measures
@@ -35,12 +35,13 @@ def pages(store: Store, experiments: Sequence[ExperimentView], *, target: Path, 
     """The files of a report on `experiments` that will lie in `target` (which the links to artifacts start from)."""
     press = _Press(target=target, environment=_environment(Measures(experiments)))
     cases = compare.cases_of(experiments)
+    histories = compare.task_histories(experiments, cases)
     yield from _assets()
-    yield _dashboard(press, experiments, cases, written_at)
+    yield _dashboard(press, experiments, cases, histories, written_at)
     yield from _listings(press, cases)
     for experiment in experiments:
         yield _experiment(press, experiment)
-    yield from _tasks(press, cases)
+    yield from _tasks(press, histories)
     repetitions = _repetitions(cases)
     for case in cases:
         yield _run(press, store, case, repetitions[_cell(case)])
@@ -115,7 +116,11 @@ def _difficulty_key(case: Case) -> tuple[str, ...]:
 
 
 def _dashboard(
-    press: _Press, experiments: Sequence[ExperimentView], cases: Sequence[Case], written_at: datetime
+    press: _Press,
+    experiments: Sequence[ExperimentView],
+    cases: Sequence[Case],
+    histories: Sequence[TaskHistory],
+    written_at: datetime,
 ) -> File:
     contestants = [case for case in cases if not case.variant.is_control]
     return press.page(
@@ -124,7 +129,7 @@ def _dashboard(
         experiments=sorted(experiments, key=lambda each: each.created_at, reverse=True),
         experiment_tallies={each.id: compare.tally(each.runs) for each in experiments},
         tally=compare.tally(case.run for case in cases),
-        tasks=_task_rows(cases),
+        tasks=histories,
         contestants=compare.groups(contestants, _variant_key),
         controls=compare.groups([case for case in cases if case.variant.is_control], _variant_key),
         categories=compare.groups(contestants, _category_key),
@@ -132,13 +137,6 @@ def _dashboard(
         labels=_labels(cases),
         written_at=written_at,
     )
-
-
-def _task_rows(cases: Sequence[Case]) -> dict[str, list[Case]]:
-    rows: dict[str, list[Case]] = {}
-    for case in sorted(cases, key=lambda case: case.task.id):
-        rows.setdefault(case.task.id, []).append(case)
-    return rows
 
 
 def _labels(cases: Sequence[Case]) -> tuple[str, ...]:
@@ -211,15 +209,15 @@ def _deltas(experiment: ExperimentView, cases: Mapping[str, Sequence[Case]]) -> 
     }
 
 
-def _tasks(press: _Press, cases: Sequence[Case]) -> Iterator[File]:
-    for task_id, own in _task_rows(cases).items():
-        editions = {(case.task.dataset, case.task.version): case.task for case in own}
+def _tasks(press: _Press, histories: Sequence[TaskHistory]) -> Iterator[File]:
+    for history in histories:
+        own = history.cases
+        editions = {(task.dataset, task.version): task for task in (history.task, *(case.task for case in own))}
         yield press.page(
-            links.task_page(task_id),
+            links.task_page(history.task.id),
             "task.html",
-            task=own[-1].task,
+            task=history.task,
             editions=tuple(editions.values()),
-            cases=own,
             labels=_labels(own),
             groups=compare.groups(own, lambda case: (*_variant_key(case), case.task.dataset, case.task.version)),
             tally=compare.tally(case.run for case in own),
