@@ -207,6 +207,15 @@ def test_a_damaged_plan_hides_no_other_experiment(data):
             Store(data).experiment("exp-0001")
 
 
+def test_a_damaged_end_leaves_the_experiment_incomplete_and_says_so(laboratory, data):
+    folder = laboratory.plan()
+    laboratory.run(folder, 0)
+    folder.end_path.write_bytes(b'{"status": "val')
+    view = Store(data).experiment(folder.id)
+    assert (view.status, view.finished_at, view.runs[0].solved) == ("incomplete", None, True)
+    assert "end.json: cannot be read" in view.status_reasons[0]
+
+
 def test_a_file_of_another_format_is_named_as_such(laboratory, data):
     folder = laboratory.plan()
     folder.record_path.write_bytes(folder.record_path.read_bytes().replace(b'"format": "1"', b'"format": "27"', 1))
