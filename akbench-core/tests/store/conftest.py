@@ -57,9 +57,7 @@ class Laboratory:
     def start(self, folder: ExperimentFolder, number: int):
         record = folder.record()
         run = record.plan.runs[number]
-        return start(
-            folder.run_path(run.id), record, run, lambda run_id: self.index.update_run(folder.id, run_id)
-        )
+        return start(folder.run_path(run.id), record, run, lambda run_id: self.index.update_run(folder.id, run_id))
 
     def run(self, folder: ExperimentFolder, number: int, message: str = "Done.") -> None:
         work = self.start(folder, number)

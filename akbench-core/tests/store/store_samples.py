@@ -178,6 +178,4 @@ def finish(folder: RunFolder, ended: RunResult) -> None:
 
 
 def end() -> ExperimentEnd:
-    return ExperimentEnd(
-        status="valid_with_warnings", reasons=("no sandbox",), finished_at=T0 + timedelta(minutes=3)
-    )
+    return ExperimentEnd(status="valid_with_warnings", reasons=("no sandbox",), finished_at=T0 + timedelta(minutes=3))

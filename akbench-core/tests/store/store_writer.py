@@ -22,9 +22,7 @@ def stop(data: Path) -> None:
             index.update_experiment(record.id)
             first, second, third, _ = record.plan.runs
             for run in (first, second):
-                work = start(
-                    folder.run_path(run.id), record, run, lambda run_id: index.update_run(record.id, run_id)
-                )
+                work = start(folder.run_path(run.id), record, run, lambda run_id: index.update_run(record.id, run_id))
                 finish(work, result(record, run))
                 if run is first:
                     index.update_run(record.id, run.id)
@@ -42,9 +40,7 @@ def go(data: Path) -> None:
             index.update_experiment(record.id)
             print(record.id, flush=True)
             for run in record.plan.runs:
-                work = start(
-                    folder.run_path(run.id), record, run, lambda run_id: index.update_run(record.id, run_id)
-                )
+                work = start(folder.run_path(run.id), record, run, lambda run_id: index.update_run(record.id, run_id))
                 finish(work, result(record, run))
                 index.update_run(record.id, run.id)
 

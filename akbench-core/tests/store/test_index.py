@@ -208,28 +208,39 @@ def test_a_data_folder_that_cannot_be_written_is_named(tmp_path):
 
 
 @pytest.mark.bubblewrap
-def test_on_a_read_only_disk_reading_works_and_writing_is_refused(data, laboratory, index):
+@pytest.mark.parametrize("ending", ["closed", "killed", "alive"])
+def test_on_a_read_only_disk_reading_works_and_writing_is_refused(data, ending):
     if shutil.which("bwrap") is None:
         pytest.skip("bubblewrap is not installed")
-    folder = laboratory.plan()
-    laboratory.run(folder, 0)
+    script = Path(__file__).with_name("store_writer.py")
+    writer = subprocess.Popen(
+        [sys.executable, script, data, "stop"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    with writer:
+        assert writer.stdout.readline() == "exp-0001\n"
+        if ending != "alive":
+            writer.communicate() if ending == "closed" else writer.kill()
+            writer.wait()
+        logs = {path.name for path in data.glob("akbench.sqlite-*")}
+        assert logs == (set() if ending == "closed" else {"akbench.sqlite-wal", "akbench.sqlite-shm"})
+        state, refusal = read_and_write_on_a_read_only_disk(data)
+    assert state == RunState.COMPLETED
+    assert refusal.startswith("cannot ")
+    assert str(data) in refusal
+
+
+def read_and_write_on_a_read_only_disk(data: Path) -> list[str]:
     program = (
-        "import sys; from pathlib import Path; from akbench.store.query import Store;"
+        "from pathlib import Path; from akbench.store.query import Store\n"
         "from akbench.store.index import Index; from akbench.spec import HostError\n"
         f"data = Path({str(data)!r}); print(Store(data).experiment('exp-0001').runs[0].state)\n"
         "try: Index.open(data)\n"
         "except HostError as error: print(error)\n"
     )
-    for _ in range(2):
-        command = ["bwrap", "--ro-bind", "/", "/", "--dev", "/dev", sys.executable, "-B", "-c", program]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert done.stderr == ""
-        state, refusal = done.stdout.splitlines()
-        assert state == RunState.COMPLETED
-        assert refusal.startswith("cannot ")
-        assert str(data) in refusal
-        connection = sqlite3.connect(data / "akbench.sqlite")  # the second time as a crash leaves it: a log, no writer
-        connection.close()
+    command = ["bwrap", "--ro-bind", "/", "/", "--dev", "/dev", sys.executable, "-B", "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    return done.stdout.splitlines()
 
 
 def test_an_experiment_is_worked_on_by_one_process_only(laboratory, monkeypatch):

@@ -105,14 +105,19 @@ def test_a_project_without_data_has_no_experiments_and_gets_no_files(data):
     assert not data.exists()
 
 
-def test_reading_leaves_the_data_folder_as_it_is(data, laboratory, index):
-    folder = laboratory.plan()
-    laboratory.run(folder, 0)
-    index.close()
+@pytest.mark.parametrize("stale", [False, True])
+def test_reading_leaves_the_data_folder_as_it_is(data, stale):
+    with Index.open(data) as index:
+        folder = ExperimentFolder(data, index.next_experiment_id())
+        record = experiment(folder.id)
+        folder.begin(record)
+        index.update_experiment(folder.id)
+    if stale:
+        start(folder.run_path("run-0001"), record, record.plan.runs[0])
     before = {path: path.stat().st_mtime_ns for path in data.rglob("*")}
-    Store(data).experiment(folder.id)
+    assert {path.name for path in data.iterdir()} == {"akbench.lock", "akbench.sqlite", "artifacts"}
+    assert Store(data).experiment(folder.id).runs[0].interrupted == stale
     assert {path: path.stat().st_mtime_ns for path in data.rglob("*")} == before
-    index.__init__(data, Index.open(data)._engine, __import__("os").open(data, 0))  # for the fixture's close
 
 
 def test_without_a_database_everything_is_read_from_the_files(data):
@@ -200,6 +205,15 @@ def test_a_damaged_plan_hides_no_other_experiment(data):
         assert Store(data).experiment("exp-0002").status == "incomplete"
         with pytest.raises(InputError, match=r"experiment\.json: cannot be read"):
             Store(data).experiment("exp-0001")
+
+
+def test_a_damaged_end_leaves_the_experiment_incomplete_and_says_so(laboratory, data):
+    folder = laboratory.plan()
+    laboratory.run(folder, 0)
+    folder.end_path.write_bytes(b'{"status": "val')
+    view = Store(data).experiment(folder.id)
+    assert (view.status, view.finished_at, view.runs[0].solved) == ("incomplete", None, True)
+    assert "end.json: cannot be read" in view.status_reasons[0]
 
 
 def test_a_file_of_another_format_is_named_as_such(laboratory, data):
@@ -293,9 +307,11 @@ def test_readers_see_whole_states_while_a_writer_is_active(laboratory, data):
     def read() -> None:
         nonlocal readings
         while not done.is_set():
-            for run in Store(data).experiment(folder.id).runs:
-                if run.is_final != bool(run.metrics) or run.is_final != (run.outcome is not None):
-                    faults.append(f"{run.id} in {run.state} has {len(run.metrics)} metrics")
+            faults.extend(
+                f"{run.id} in {run.state} has {len(run.metrics)} metrics and the outcome {run.outcome}"
+                for run in Store(data).experiment(folder.id).runs
+                if not run.is_final == bool(run.metrics) == (run.outcome is not None)
+            )
             readings += 1
 
     reader = threading.Thread(target=read)

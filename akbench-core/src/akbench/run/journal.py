@@ -77,7 +77,7 @@ class RunFolder:
         write_atomically(path, content)
         self._register(name, hashlib.sha256(content).hexdigest(), len(content), media_type)
 
-    def write_json(self, name: str, value: Any) -> None:  # noqa: ANN401
+    def write_json(self, name: str, value: Any) -> None:
         """Keep `value` as a JSON artifact."""
         self.write(name, dump_json(value), "application/json")
 

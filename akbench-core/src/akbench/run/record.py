@@ -149,12 +149,12 @@ class ExperimentEnd:
     finished_at: datetime
 
 
-def dump_json(value: Any) -> bytes:  # noqa: ANN401
+def dump_json(value: Any) -> bytes:
     """Any of these values as readable JSON, ending in a newline."""
     return _encoded(value, indent=2) + b"\n"
 
 
-def dump_line(value: Any) -> bytes:  # noqa: ANN401
+def dump_line(value: Any) -> bytes:
     """Any of these values as one line of JSON Lines, newline included."""
     return _encoded(value, indent=None) + b"\n"
 
@@ -178,7 +178,7 @@ def _adapter(kind: type) -> TypeAdapter[Any]:
     return _adapters[kind]
 
 
-def _encoded(value: Any, indent: int | None) -> bytes:  # noqa: ANN401
+def _encoded(value: Any, indent: int | None) -> bytes:
     adapter = _adapter(type(value))
     try:
         return adapter.dump_json(value, indent=indent)

@@ -41,7 +41,7 @@ def experiment_view(session: Session, folder: ExperimentFolder, *, held: bool) -
         descriptor_version=row.descriptor_version,
         title=row.title,
         status=row.status or "incomplete",
-        status_reasons=row.status_reasons if row.status else (_unfinished(runs, held=held),),
+        status_reasons=row.status_reasons if row.status else (*row.status_reasons, _unfinished(runs, held=held)),
         labels=row.labels,
         created_at=row.created_at,
         finished_at=row.finished_at,

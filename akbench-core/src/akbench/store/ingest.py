@@ -7,8 +7,9 @@ nothing and one made in memory for a reader hold the same rows.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import batched
 from typing import Any
 
 from sqlmodel import Session, col, delete, insert, select
@@ -35,6 +36,10 @@ from akbench.store.rows import (
 from akbench.store.runfiles import RunFiles, read_run, run_stamp
 
 __all__ = ["catch_up", "is_current", "update_all", "update_run"]
+
+
+_BATCH = 100
+"""Runs whose rows are written at a time: statements cost more than rows."""
 
 
 def update_all(session: Session, folders: Iterable[ExperimentFolder]) -> tuple[str, ...]:
@@ -65,7 +70,7 @@ def is_current(session: Session, folder: ExperimentFolder) -> bool:
 
 
 def catch_up(session: Session, folder: ExperimentFolder) -> None:
-    """Bring the index up to the experiment's files. Raises `InputError` when its plan or its end is unreadable."""
+    """Bring the index up to the experiment's files. Raises `InputError` when its plan is unreadable."""
     size = size_of(folder.record_path)
     row = session.get(ExperimentRow, folder.id)
     if row is None or row.record_stamp != size:
@@ -73,21 +78,33 @@ def catch_up(session: Session, folder: ExperimentFolder) -> None:
         _add(session, _experiment_rows(folder, size or 0))
         row = session.get_one(ExperimentRow, folder.id)
     _update_end(session, folder, row)
-    for run_id in list(_stale_runs(session, folder)):
-        update_run(session, folder, run_id)
+    for run_ids in batched(_stale_runs(session, folder), _BATCH):
+        _update_runs(session, folder, run_ids)
 
 
 def update_run(session: Session, folder: ExperimentFolder, run_id: str) -> None:
     """Bring the index up to one run's files. Raises `InputError` when the plan has no such run."""
-    planned = session.get(RunRow, (folder.id, run_id))
-    if planned is None:
+    if not _update_runs(session, folder, (run_id,)):
         raise InputError(f"the plan of {folder.id} has no run {run_id}")
-    place = _Place(folder.id, run_id, planned.position, planned.variant_id, planned.task_id, planned.repetition)
-    session.expunge(planned)
-    stamp = run_stamp(folder.run_path(run_id))  # before reading: what comes in between is noticed next time
-    files = read_run(folder.run_path(run_id))
-    session.exec(delete(RunRow).where(col(RunRow.experiment_id) == folder.id, col(RunRow.id) == run_id))
-    _add(session, _run_rows(place, files, stamp))
+
+
+def _update_runs(session: Session, folder: ExperimentFolder, run_ids: Sequence[str]) -> int:
+    """Replace the rows of these runs; returns how many of them the plan has."""
+    these = (col(RunRow.experiment_id) == folder.id, col(RunRow.id).in_(run_ids))
+    places = [
+        _Place(folder.id, row.id, row.position, row.variant_id, row.task_id, row.repetition)
+        for row in session.exec(select(RunRow).where(*these))
+    ]
+    session.expunge_all()
+    session.exec(delete(RunRow).where(*these))
+    _add(session, (row for place in places for row in _read_rows(folder, place)))
+    return len(places)
+
+
+def _read_rows(folder: ExperimentFolder, place: _Place) -> Iterator[Row]:
+    path = folder.run_path(place.run_id)
+    stamp = run_stamp(path)  # before reading: what comes in between is noticed next time
+    return _run_rows(place, read_run(path), stamp)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +120,9 @@ class _Place:
 
 
 def _stale_runs(session: Session, folder: ExperimentFolder) -> Iterator[str]:
-    known = session.exec(select(RunRow.id, RunRow.stamp).where(RunRow.experiment_id == folder.id)).all()
+    known = session.exec(
+        select(RunRow.id, RunRow.stamp).where(RunRow.experiment_id == folder.id).order_by(col(RunRow.position))
+    ).all()
     return (run_id for run_id, stamp in known if stamp != run_stamp(folder.run_path(run_id)))
 
 
@@ -139,9 +158,13 @@ def _update_end(session: Session, folder: ExperimentFolder, row: ExperimentRow) 
     size = size_of(folder.end_path)
     if row.end_stamp == size:
         return
-    end = folder.ending()
+    end = None
+    try:
+        end = folder.ending()
+        row.status_reasons = end.reasons if end else ()
+    except InputError as error:
+        row.status_reasons = (str(error),)
     row.status = end.status if end else None
-    row.status_reasons = end.reasons if end else ()
     row.finished_at = end.finished_at if end else None
     row.end_stamp = size
     session.add(row)

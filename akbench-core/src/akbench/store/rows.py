@@ -42,16 +42,16 @@ class JsonOf(TypeDecorator[Any]):
     impl = Text
     cache_ok = True
 
-    def __init__(self, kind: Any) -> None:  # noqa: ANN401
+    def __init__(self, kind: Any) -> None:
         super().__init__()
         self.kind = kind
         self._adapter: TypeAdapter[Any] = TypeAdapter(kind)
 
-    def process_bind_param(self, value: Any, dialect: Dialect) -> str:  # noqa: ANN401, ARG002
+    def process_bind_param(self, value: Any, dialect: Dialect) -> str:  # noqa: ARG002
         """Value to text."""
         return self._adapter.dump_json(value).decode()
 
-    def process_result_value(self, value: str | None, dialect: Dialect) -> Any:  # noqa: ANN401, ARG002
+    def process_result_value(self, value: str | None, dialect: Dialect) -> Any:  # noqa: ARG002
         """Text to value."""
         return None if value is None else self._adapter.validate_json(value)
 
@@ -71,15 +71,15 @@ class Utc(TypeDecorator[datetime]):
         return None if value is None else datetime.fromisoformat(value)
 
 
-def _json(kind: Any) -> Any:  # noqa: ANN401
+def _json(kind: Any) -> Any:
     return Field(sa_column=Column(JsonOf(kind), nullable=False))
 
 
-def _time() -> Any:  # noqa: ANN401
+def _time() -> Any:
     return Field(sa_column=Column(Utc(), nullable=False))
 
 
-def _time_or_none() -> Any:  # noqa: ANN401
+def _time_or_none() -> Any:
     return Field(default=None, sa_column=Column(Utc(), nullable=True))
 
 
