@@ -50,8 +50,17 @@ def build(session: nox.Session) -> None:
         constraints = ROOT / "constraints.txt"
         extra = ["--constraints", str(constraints)] if constraints.exists() else []
         session.run(
-            UV, "pip", "install", "--quiet", "--python", f"{folder}/venv/bin/python",
-            "--find-links", f"{folder}/wheels", *extra, "akbench", external=True,
+            UV,
+            "pip",
+            "install",
+            "--quiet",
+            "--python",
+            f"{folder}/venv/bin/python",
+            "--find-links",
+            f"{folder}/wheels",
+            *extra,
+            "akbench",
+            external=True,
         )
         session.chdir(folder)
         session.run(f"{folder}/venv/bin/akbench", "doctor", external=True)

@@ -80,12 +80,22 @@ CASES = {
         "cannot be written to",
     ),
     "a missing program": (
-        lambda p: edit(p, FIRST, "    oracle: {id: oracle} ", "    oracle: {id: command, config: {command: [x], programs: {x: /nowhere/x}}} "),
+        lambda p: edit(
+            p,
+            FIRST,
+            "    oracle: {id: oracle} ",
+            "    oracle: {id: command, config: {command: [x], programs: {x: /nowhere/x}}} ",
+        ),
         3,
         "agent 'command' cannot run here: /nowhere/x does not exist",
     ),
     "an unset key": (
-        lambda p: edit(p, FIRST, "  dataset:\n", "  execution:\n    model_endpoint: {base_url: 'http://127.0.0.1:9/v1', api_key_env: NO_SUCH_KEY}\n  dataset:\n"),
+        lambda p: edit(
+            p,
+            FIRST,
+            "  dataset:\n",
+            "  execution:\n    model_endpoint: {base_url: 'http://127.0.0.1:9/v1', api_key_env: NO_SUCH_KEY}\n  dataset:\n",
+        ),
         3,
         "the environment variable NO_SUCH_KEY is not set",
     ),

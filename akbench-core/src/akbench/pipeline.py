@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from akbench import __version__
 from akbench.catalogue import Adapter, Catalogue
@@ -23,7 +23,6 @@ from akbench.descriptors.kinds import ExperimentDescriptor
 from akbench.descriptors.snapshot import Snapshot, load
 from akbench.experiment.plan import AgentChoice, Plan, PlannedRun, Variant
 from akbench.experiment.planner import SCRIPTED_MODEL, ResolvedSandbox, plan_experiment
-from akbench.validity import judge_experiment
 from akbench.project import Project, cache_folder
 from akbench.run.execution import Equipment, Upstream, execute
 from akbench.run.journal import RunFolder
@@ -40,10 +39,12 @@ from akbench.spec import (
     Sandbox,
     Support,
 )
-from akbench.store.folder import ExperimentFolder
-from akbench.store.index import Index
+from akbench.validity import judge_experiment
 from akbench.workspace.snapshot import Snapshot as TreeSnapshot
 from akbench.workspace.snapshot import take_snapshot
+
+if TYPE_CHECKING:
+    from akbench.store.index import Index
 
 __all__ = [
     "Loaded",
@@ -249,6 +250,9 @@ def make_ready(task: Task, dataset: Dataset, catalogue: Catalogue, cache: Path) 
 
 def run_experiment(loaded: Loaded, observer: Observer, cancelled: threading.Event) -> str:
     """Run every run of the plan and return the experiment's id. What was finished stays, whatever happens."""
+    from akbench.store.folder import ExperimentFolder
+    from akbench.store.index import Index
+
     loaded.project.require_writable()
     agents = _ready_agents(loaded)
     cache = cache_folder()

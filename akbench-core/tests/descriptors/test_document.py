@@ -36,7 +36,10 @@ def test_a_right_descriptor_is_read_with_its_defaults():
         (("difficulty: easy", "dificulty: easy"), "task.yaml:6:3: unknown key 'dificulty'; did you mean 'difficulty'?"),
         (("difficulty: easy", "difficulty: trivial"), "task.yaml:6:15: task.difficulty: input should be 'easy'"),
         (("  difficulty: easy\n", ""), "missing key 'task.difficulty'"),
-        (('version: "1.0.0"', "version: 1.0"), 'task.yaml:3:10: version: input should be a valid string; write it in quotes'),
+        (
+            ('version: "1.0.0"', "version: 1.0"),
+            "task.yaml:3:10: version: input should be a valid string; write it in quotes",
+        ),
         (('schema_version: "1.0"', 'schema_version: "9"'), "task.yaml:1:17: schema_version: input should be '1.0'"),
         (("id: t-1", "id: ../x"), "task.yaml:2:5: id: '../x' is no identifier"),
         (("id: t-1", "id: t-1\nid: t-2"), "task.yaml:3:1: not valid YAML: found duplicate key"),
@@ -90,7 +93,10 @@ def test_the_canonical_hash_ignores_comments_order_and_formatting():
 
 
 def test_an_agent_must_say_something_about_every_capability():
-    text = TASK.replace("task:\n  category: bug_fix\n  difficulty: easy\n", "agent:\n  adapter: x\n  execution_type: process\n  capabilities: {workspace_binding: true}\n")
+    text = TASK.replace(
+        "task:\n  category: bug_fix\n  difficulty: easy\n",
+        "agent:\n  adapter: x\n  execution_type: process\n  capabilities: {workspace_binding: true}\n",
+    )
     assert "say true, false or unknown for fresh_session" in fault(text, AgentDescriptor)
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import akbench
 
 NAMES = re.compile(
-    r"codex|claude|gemini|opencode|aider|goose|llm[-_ ]?router|agentic_knowledge|auto_codex|gpt-|openai\b", re.IGNORECASE
+    r"codex|claude|gemini|opencode|aider|goose|llm[-_ ]?router|agentic_knowledge|auto_codex|gpt-|openai\b",
+    re.IGNORECASE,
 )
 SOURCE = Path(akbench.__file__).parent
 CONTRACT_KIT = SOURCE / "testing"

@@ -136,26 +136,56 @@ def test_an_unconfined_sandbox_is_a_warning_of_the_plan(catalogue, dataset):
 REJECTED = {
     "unknown agent": (("{id: oracle}", "{id: orakle}"), "e.yaml:8:18: unknown agent 'orakle'; did you mean 'oracle'?"),
     "agent version": (("{id: noop}", "{id: noop, version: '3.0.0'}"), "described here in version 1.0.0, not 3.0.0"),
-    "dataset version": (('version: "1.0.0"}', 'version: "9.0.0"}'), "e.yaml:12:35: dataset 'starter' is here in version"),
+    "dataset version": (
+        ('version: "1.0.0"}', 'version: "9.0.0"}'),
+        "e.yaml:12:35: dataset 'starter' is here in version",
+    ),
     "runtime mode": (("execution:\n", "execution:\n    mode: router\n"), "e.yaml:11:11: mode 'router' needs a runtime"),
     "no such dimension": (("id: depth", "id: dept"), "e.yaml:16:14: unknown dimension 'dept'; did you mean 'depth'?"),
-    "uncontrollable": (("{id: depth, values: [low, high]}", "{id: load, values: [0.5]}"), "can be observed, not varied"),
-    "foreign value": (("values: [low, high]", "values: [low, medium]"), "e.yaml:16:35: 'medium' is no value of 'depth'"),
+    "uncontrollable": (
+        ("{id: depth, values: [low, high]}", "{id: load, values: [0.5]}"),
+        "can be observed, not varied",
+    ),
+    "foreign value": (
+        ("values: [low, high]", "values: [low, medium]"),
+        "e.yaml:16:35: 'medium' is no value of 'depth'",
+    ),
     "unnamed agent": (("[thinker, oracle, noop]", "[thinker, command]"), "no agent 'command' under experiment.agents"),
     "twice": (("values: [low, high]", "values: [low, low]"), "'low' stands here twice"),
     "baseline of none": (("depth: low}", "depth: none}"), "must pick exactly one variant; it picks none"),
     "baseline of two": (("{agent: thinker, depth: low}", "{agent: thinker}"), "it picks thinker · low, thinker · high"),
     "too many runs": (("repetitions: 3", "repetitions: 3, max_runs: 5"), "12 runs planned, more than max_runs (5)"),
-    "no model": (('    model_endpoint: {base_url: "https://provider.example/v1", api_key_env: PROVIDER_KEY}', "    mode: direct"), "agent 'thinker' needs a model"),
+    "no model": (
+        (
+            '    model_endpoint: {base_url: "https://provider.example/v1", api_key_env: PROVIDER_KEY}',
+            "    mode: direct",
+        ),
+        "agent 'thinker' needs a model",
+    ),
     "unknown evaluator": (("[pytest]", "[pytes]"), "unknown evaluator 'pytes'; did you mean 'pytest'?"),
     "other evaluator": (("evaluators: [pytest]", "evaluators: [command]"), "is judged by 'pytest', which is not among"),
     "unknown metric": (("[task_success_rate]", "[sucess]"), "unknown metric 'sucess'"),
-    "unknown key": (("thinker: {id: thinker}", "thinker: {id: thinker, config: {dept: low}}"), "has no configuration key 'dept'; did you mean 'depth'?"),
-    "wrong type": (("thinker: {id: thinker}", "thinker: {id: thinker, config: {command: ls}}"), "command: expected list, got 'ls'"),
-    "no task": (('version: "1.0.0"}', 'version: "1.0.0", filters: {difficulties: [expert]}}'), "no task of the dataset passes"),
-    "unknown task": (('version: "1.0.0"}', 'version: "1.0.0", filters: {task_ids: [greet-01]}}'), "did you mean 'greet-001'?"),
+    "unknown key": (
+        ("thinker: {id: thinker}", "thinker: {id: thinker, config: {dept: low}}"),
+        "has no configuration key 'dept'; did you mean 'depth'?",
+    ),
+    "wrong type": (
+        ("thinker: {id: thinker}", "thinker: {id: thinker, config: {command: ls}}"),
+        "command: expected list, got 'ls'",
+    ),
+    "no task": (
+        ('version: "1.0.0"}', 'version: "1.0.0", filters: {difficulties: [expert]}}'),
+        "no task of the dataset passes",
+    ),
+    "unknown task": (
+        ('version: "1.0.0"}', 'version: "1.0.0", filters: {task_ids: [greet-01]}}'),
+        "did you mean 'greet-001'?",
+    ),
     "no agent chosen": (("      - {id: agent, values: [thinker, oracle, noop]}\n", ""), "no factor chooses among them"),
-    "capability": (("  metrics:", "  requires: {capabilities: [token_usage]}\n  metrics:"), "lacks the required capability 'token_usage'"),
+    "capability": (
+        ("  metrics:", "  requires: {capabilities: [token_usage]}\n  metrics:"),
+        "lacks the required capability 'token_usage'",
+    ),
 }
 
 

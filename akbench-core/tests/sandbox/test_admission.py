@@ -69,9 +69,7 @@ def test_what_could_be_read_as_another_path_does_not(target):
     assert verdict(target=target) == HTTPStatus.FORBIDDEN
 
 
-@pytest.mark.parametrize(
-    "target", ["http://127.0.0.1/api/v1/responses", "https://other/api/v1", "other:443", "*", ""]
-)
+@pytest.mark.parametrize("target", ["http://127.0.0.1/api/v1/responses", "https://other/api/v1", "other:443", "*", ""])
 def test_it_is_no_proxy(target):
     assert verdict(target=target) == HTTPStatus.FORBIDDEN
 

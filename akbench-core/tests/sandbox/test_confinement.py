@@ -38,9 +38,7 @@ def test_the_environment_of_the_harness_is_nowhere(confined, monkeypatch):
 def test_the_environment_of_the_harness_can_be_looked_for(monkeypatch, tmp_path):
     """The test above can fail: unconfined, the same script finds the canary."""
     canary = {**os.environ, "AKBENCH_CANARY": "canary-5d1f"}
-    found = subprocess.run(
-        [sys.executable, "-c", ENVIRONMENTS], env=canary, capture_output=True, text=True, check=True
-    )
+    found = subprocess.run([sys.executable, "-c", ENVIRONMENTS], env=canary, capture_output=True, text=True, check=True)
     assert "canary-5d1f" in found.stdout
 
 
@@ -66,8 +64,7 @@ def test_only_what_is_bound_writable_can_be_written(confined, tmp_path):
         Bind(host=readonly, inside="/ak/tools", writable=False),
     )
     places = (
-        "/workspace /tmp /dev/shm / /dev /ak /ak/tools /etc /usr /home /home/agent /run /opt /var "
-        + sys.base_prefix
+        "/workspace /tmp /dev/shm / /dev /ak /ak/tools /etc /usr /home /home/agent /run /opt /var " + sys.base_prefix
     )
     script = f"for place in {places}; do touch $place/file 2>/dev/null && echo $place; done"
     ran = confined.shell(script, binds=binds)
@@ -115,9 +112,7 @@ def test_abstract_sockets_of_the_host_cannot_be_reached(confined):
 
 
 def test_the_user_has_no_rights_inside_or_outside(confined):
-    ran = confined.shell(
-        "id -u; grep CapEff /proc/self/status; grep NoNewPrivs /proc/self/status; touch file"
-    )
+    ran = confined.shell("id -u; grep CapEff /proc/self/status; grep NoNewPrivs /proc/self/status; touch file")
     assert ran.out.split() == ["1000", "CapEff:", "0" * 16, "NoNewPrivs:", "1"]
     assert (ran.workspace / "file").stat().st_uid == (HOST_UID if os.geteuid() == 0 else os.geteuid()) != 0
 
@@ -165,9 +160,7 @@ print([path for pattern in patterns for path in glob.glob(pattern)])
 
 
 def test_the_interpreter_works_inside(confined):
-    ran = confined.python(
-        "import ssl, sqlite3, ctypes, json; print(ssl.create_default_context().verify_mode.name)"
-    )
+    ran = confined.python("import ssl, sqlite3, ctypes, json; print(ssl.create_default_context().verify_mode.name)")
     assert ran.out == "CERT_REQUIRED\n"
 
 
@@ -184,9 +177,7 @@ except BlockingIOError:
     pass
 print(count)
 """
-    counts = [
-        int(confined.python(script, limits=Limits(timeout_seconds=30, processes=50)).out) for _ in range(2)
-    ]
+    counts = [int(confined.python(script, limits=Limits(timeout_seconds=30, processes=50)).out) for _ in range(2)]
     assert all(40 <= count < 50 for count in counts)
 
 

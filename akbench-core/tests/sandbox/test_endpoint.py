@@ -261,9 +261,7 @@ def test_the_providers_own_status_is_passed_on(connection, endpoint, provider, e
 
 def test_headers_about_the_connection_stay_on_their_side(connection, endpoint, provider):
     def answer(handler, body):
-        handler.start(
-            ("Content-Length", "0"), ("Keep-Alive", "timeout=1"), ("X-Hop", "1"), ("Connection", "X-Hop")
-        )
+        handler.start(("Content-Length", "0"), ("Keep-Alive", "timeout=1"), ("X-Hop", "1"), ("Connection", "X-Hop"))
 
     provider.answer = answer
     response = ask(

@@ -79,9 +79,7 @@ def test_signals_are_not_ignored_by_inheritance(run):
 
 
 def test_no_descriptor_but_the_standard_ones_is_inherited(run):
-    ran = run.python(
-        "import os; print(sorted(fd for fd in range(1000) if os.path.exists(f'/proc/self/fd/{fd}')))"
-    )
+    ran = run.python("import os; print(sorted(fd for fd in range(1000) if os.path.exists(f'/proc/self/fd/{fd}')))")
     assert ran.out.strip() == "[0, 1, 2]"
 
 
@@ -302,9 +300,7 @@ def test_runs_side_by_side_do_not_disturb_each_other(run, marked):
 
     def one(index: int) -> tuple[str, int | None, bool]:
         limits = Limits(timeout_seconds=1.0 if index == 0 else 30.0)
-        script = (
-            f"{DAEMON}\ntime.sleep({600 if index == 0 else 2}); print({index}); sys.exit({index}) # {name}"
-        )
+        script = f"{DAEMON}\ntime.sleep({600 if index == 0 else 2}); print({index}); sys.exit({index}) # {name}"
         ran = run.python(script, limits=limits)
         return ran.out, ran.evidence.exit_code, ran.evidence.timed_out
 

@@ -107,9 +107,7 @@ def test_without_a_model_nothing_listens(confined):
 
 
 @pytest.mark.bubblewrap
-def test_what_the_process_learns_of_the_endpoint_is_a_socket_without_a_host_path(
-    confined, provider, tmp_path
-):
+def test_what_the_process_learns_of_the_endpoint_is_a_socket_without_a_host_path(confined, provider, tmp_path):
     url = f"http://127.0.0.1:{provider.server_address[1]}/v1"
     with ModelEndpoint(url, KEY, tmp_path / "model.sock") as endpoint:
         ran = confined.shell(

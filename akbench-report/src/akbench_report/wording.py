@@ -112,7 +112,7 @@ def words(identifier: str) -> str:
     return str(identifier).replace("_", " ")
 
 
-def json_text(content: JsonValue | Any) -> str:  # noqa: ANN401
+def json_text(content: JsonValue | Any) -> str:
     """A JSON value on one line; text without quotes where it cannot be mistaken for another value."""
     if isinstance(content, str) and content not in {"", "null", "true", "false"} and not _is_numeric(content):
         return content

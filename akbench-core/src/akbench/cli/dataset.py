@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 import threading
 from pathlib import Path
@@ -17,6 +16,7 @@ from akbench.pipeline import check_task, make_ready, strongest_sandbox
 from akbench.project import Project, cache_folder
 from akbench.publish.validation import TaskValidation, validate_task
 from akbench.spec import JsonValue
+from akbench.workspace.removal import remove_tree
 
 __all__ = ["dataset"]
 
@@ -101,7 +101,7 @@ def _validate(task: Task, dataset: Dataset, catalogue: Catalogue, project: Proje
             threading.Event(),
         )
     finally:
-        shutil.rmtree(scratch)
+        remove_tree(scratch)
     if not quiet:
         word = "ok" if found.ok else "NOT VALID"
         click.echo(f"{task.descriptor.id}: {word} ({found.seconds:.1f} s)")

@@ -119,4 +119,3 @@ def _extensions(catalogue: Catalogue) -> Iterator[Finding]:
     for failure in catalogue.failures:
         mend = f"pip install --upgrade {failure.distribution}, or set AKBENCH_DISABLE={failure.name}"
         yield Finding(what=f"extension {failure.name}", state="warning", detail=str(failure), mend=mend)
-

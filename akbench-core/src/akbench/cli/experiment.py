@@ -20,7 +20,6 @@ from akbench.pipeline import Loaded, load_experiment, run_experiment
 from akbench.project import Project
 from akbench.run.lifecycle import RunState
 from akbench.spec import InputError, JsonValue
-from akbench.store.query import Store
 from akbench.store.view import ExperimentView, RunView
 
 __all__ = ["confirm_and_run", "experiment"]
@@ -88,6 +87,8 @@ def run(ctx: click.Context, file: Path, project_dir: Path, *, yes: bool, dry_run
 @json_option
 def list_experiments(project_dir: Path, *, as_json: bool) -> None:
     """List the experiments of the project, oldest first."""
+    from akbench.store.query import Store
+
     store = Store(Project.at(project_dir).data)
     views = [store.experiment(name) for name in store.experiment_ids()]
     if as_json:
@@ -106,6 +107,8 @@ def list_experiments(project_dir: Path, *, as_json: bool) -> None:
 @json_option
 def show(experiment_id: str, project_dir: Path, *, as_json: bool) -> None:
     """Show the experiment EXPERIMENT_ID: status, variants, runs."""
+    from akbench.store.query import Store
+
     view = Store(Project.at(project_dir).data).experiment(experiment_id)
     if as_json:
         print_json(_experiment_json(view) | {"run_list": [_run_json(each) for each in view.runs]})
@@ -117,6 +120,7 @@ def show(experiment_id: str, project_dir: Path, *, as_json: bool) -> None:
 def confirm_and_run(loaded: Loaded, *, yes: bool = False, as_json: bool = False) -> int:
     """Show the plan, ask where money is at stake, run, write the report, show the outcome; returns the exit code."""
     from akbench.cli.progress import LiveProgress
+    from akbench.store.query import Store
 
     if not as_json:
         _print_plan(loaded)

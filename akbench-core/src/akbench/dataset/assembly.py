@@ -12,7 +12,6 @@ from akbench.dataset.directory import read_directory
 from akbench.dataset.format import SdistSource
 from akbench.dataset.gather import Gathered
 from akbench.dataset.mutation import apply_replace_line
-from akbench.dataset.release import fetch_sdist
 from akbench.dataset.tree import Tree
 from akbench.spec import InputError
 
@@ -67,6 +66,8 @@ def _source(task: Task, dataset: Dataset, cache: Path) -> Tree:
     place = task.repository_document.place(("repository",))
     try:
         if isinstance(repository, SdistSource):
+            from akbench.dataset.release import fetch_sdist
+
             archive = fetch_sdist(repository.name, task.repository.version, repository.sha256, cache)
             gathered = read_archive(archive)
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -12,7 +13,6 @@ from akbench.descriptors.document import Document, read
 from akbench.descriptors.kinds import EvaluatorDescriptor, Filters, TaskDescriptor
 from akbench.descriptors.snapshot import Snapshot, load
 from akbench.spec import InputError
-import itertools
 
 __all__ = ["Dataset", "Task", "find_dataset", "list_datasets", "load_dataset"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 import threading
 import traceback
@@ -37,6 +36,7 @@ from akbench.spec import (
 )
 from akbench.workspace.capture import Capture, capture
 from akbench.workspace.reference import reference_solution
+from akbench.workspace.removal import remove_tree
 from akbench.workspace.snapshot import Snapshot
 from akbench.workspace.worktree import Worktree, lay_worktree
 
@@ -138,7 +138,7 @@ def _scratch(workspaces: Path, spec: RunSpec) -> Iterator[Path]:
         path.chmod(0o755)
         yield path
     finally:
-        shutil.rmtree(path, ignore_errors=False)
+        remove_tree(path)
 
 
 def _worktree(equipment: Equipment, scratch: Path) -> Worktree:

@@ -31,9 +31,7 @@ def refusal_of(method: str, target: str, headers: Message, *, base_path: str, to
     if not _is_for_loopback(headers.get("Host")):
         return _forbidden("this endpoint answers for its own loopback address only")
     if not hmac.compare_digest(headers.get("Authorization", "").encode(), f"Bearer {token}".encode()):
-        return Refusal(
-            status=HTTPStatus.UNAUTHORIZED, reason="the Authorization header must carry this run's token"
-        )
+        return Refusal(status=HTTPStatus.UNAUTHORIZED, reason="the Authorization header must carry this run's token")
     if not _is_below(target, base_path):
         return _forbidden(f"only paths below {base_path or '/'} are relayed")
     return _framing_refusal(headers)

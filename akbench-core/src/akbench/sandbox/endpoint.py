@@ -66,9 +66,7 @@ class ModelEndpoint:
 
     def __enter__(self) -> Self:
         if len(os.fsencode(self.socket)) > _SOCKET_PATH_BYTES:
-            raise HostError(
-                f"the path of a socket may have {_SOCKET_PATH_BYTES} bytes, this has more: {self.socket}"
-            )
+            raise HostError(f"the path of a socket may have {_SOCKET_PATH_BYTES} bytes, this has more: {self.socket}")
         self._listener = sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM)
         try:
             self._listener.bind(str(self.socket))

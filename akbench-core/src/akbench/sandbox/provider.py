@@ -58,9 +58,7 @@ def _checked(base_url: str) -> SplitResult:
         raise InputError("the model provider's base URL is malformed") from None
     # What does not belong into a base URL could be a secret: it is not repeated.
     if not usable or url.username or url.password or url.query or url.fragment:
-        raise InputError(
-            "the model provider's base URL must be http(s)://host[:port][/path] and nothing else"
-        )
+        raise InputError("the model provider's base URL must be http(s)://host[:port][/path] and nothing else")
     return url
 
 

@@ -104,7 +104,7 @@ class _Warden:
         signal.set_wakeup_fd(wake_end, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)  # a handler, so that the wake-up descriptor is written
 
-    def tell(self, **status: Any) -> None:  # noqa: ANN401
+    def tell(self, **status: Any) -> None:
         """Write one line of status; a harness that is gone need not know."""
         with contextlib.suppress(BrokenPipeError):
             os.write(self._order["status"], json.dumps(status).encode() + b"\n")
@@ -127,9 +127,7 @@ class _Warden:
         try:
             return socket.create_server(("127.0.0.1", port), backlog=_RELAY_CONNECTIONS)
         except OSError as error:
-            raise StartError(
-                f"port {port} for the model endpoint: {os.strerror(error.errno or 0)}"
-            ) from error
+            raise StartError(f"port {port} for the model endpoint: {os.strerror(error.errno or 0)}") from error
 
     def watch(self) -> tuple[int | None, int | None]:
         """Wait for the program's end, stopping it when told to. Returns its exit code or its signal."""
