@@ -67,6 +67,8 @@ def number(amount: float) -> str:
 
 def seconds(amount: float) -> str:
     """A duration."""
+    if amount < 0.1:
+        return f"{amount * 1000:.0f} ms"
     if round(amount, 1) < 60:
         return f"{amount:.2f} s" if amount < 10 else f"{amount:.1f} s"
     minutes, seconds = divmod(round(amount), 60)
@@ -112,7 +114,7 @@ def words(identifier: str) -> str:
     return str(identifier).replace("_", " ")
 
 
-def json_text(content: JsonValue | Any) -> str:  # noqa: ANN401
+def json_text(content: JsonValue | Any) -> str:
     """A JSON value on one line; text without quotes where it cannot be mistaken for another value."""
     if isinstance(content, str) and content not in {"", "null", "true", "false"} and not _is_numeric(content):
         return content
