@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from markupsafe import Markup
 
+from akbench.spec import Reading
 from akbench_report import wording
+from akbench_report.compare import summarise
 from akbench_report.measure import Measures
 
 
@@ -44,6 +46,7 @@ def test_a_missing_value_is_never_printed_as_none():
     ("amount", "unit", "shown"),
     [
         (1234567, "tokens", "1,234,567"),
+        (0.0031, "seconds", "3 ms"),
         (0.5, "seconds", "0.50 s"),
         (59.96, "seconds", "1 min 00 s"),
         (83.4, "seconds", "1 min 23 s"),
@@ -78,6 +81,12 @@ def test_a_metrics_name_and_unit_come_from_its_descriptor(experiment):
     text = "id: latency\ntitle: Retrieval latency\nmetric: {adapter: x, unit: seconds, better: lower}\n"
     measures = Measures([experiment(snapshots={"metric/latency": {"text": text}})])
     assert (measures.title("latency"), measures.shown("latency", 0.5)) == ("Retrieval latency", "0.50 s")
+
+
+def test_the_middle_of_fractions_is_their_mean_and_of_anything_else_the_median():
+    measures, readings = Measures([]), [Reading(value=0), Reading(value=1), Reading(value=1)]
+    assert measures.centre(summarise("task_success_rate", readings)) == "66.7 %"
+    assert measures.centre(summarise("input_tokens", readings)) == "1"
 
 
 @pytest.mark.parametrize("text", ["{", "- a list", "title: no unit\n", ""])

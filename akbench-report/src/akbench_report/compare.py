@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from statistics import median
+from statistics import fmean, median
 
 from scipy.stats import binomtest
 
@@ -232,9 +232,9 @@ class Summary:
     runs: int
     n: int
     median: float | None
+    mean: float | None
     low: float | None
     high: float | None
-    total: float | None
     missing: Mapping[str, int]
 
 
@@ -247,9 +247,9 @@ def summarise(metric: str, readings: Sequence[Reading]) -> Summary:
         runs=len(readings),
         n=len(numbers),
         median=median(numbers) if numbers else None,
+        mean=fmean(numbers) if numbers else None,
         low=min(numbers, default=None),
         high=max(numbers, default=None),
-        total=sum(numbers) if numbers else None,
         missing=Counter(_reason(reading) for reading in readings if not _is_number(reading)),
     )
 

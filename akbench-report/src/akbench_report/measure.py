@@ -11,6 +11,7 @@ from ruamel.yaml.error import YAMLError
 from akbench.spec import JsonValue
 from akbench.store.view import ExperimentView
 from akbench_report import wording
+from akbench_report.compare import Summary
 
 __all__ = ["HEADLINE", "Measure", "Measures"]
 
@@ -65,6 +66,13 @@ class Measures:
     def shown(self, metric: str, amount: float | str | bool) -> str:  # noqa: FBT001
         """A value of the metric with its unit."""
         return wording.quantity(amount, self._of(metric).unit)
+
+    def centre(self, summary: Summary) -> str:
+        """The middle of a summary that has readings: the mean of fractions (a median of 0s and 1s says little)."""
+        unit = self._of(summary.metric).unit
+        middle = summary.mean if unit == "fraction" else summary.median
+        assert middle is not None, "a summary without readings has no middle"
+        return wording.quantity(middle, unit)
 
     def _of(self, metric: str) -> Measure:
         return self._measures.get(metric) or Measure(title=wording.words(metric), unit=None)

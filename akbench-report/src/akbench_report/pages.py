@@ -77,6 +77,7 @@ def _environment(measures: Measures) -> Environment:
             "cut": wording.cut,
             "group_page": group_page,
             "headline_metrics": HEADLINE,
+            "metric_centre": measures.centre,
             "metric_value": measures.shown,
             "output_characters": OUTPUT_CHARACTERS,
         }

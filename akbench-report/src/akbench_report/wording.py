@@ -67,6 +67,8 @@ def number(amount: float) -> str:
 
 def seconds(amount: float) -> str:
     """A duration."""
+    if amount < 0.1:
+        return f"{amount * 1000:.0f} ms"
     if round(amount, 1) < 60:
         return f"{amount:.2f} s" if amount < 10 else f"{amount:.1f} s"
     minutes, seconds = divmod(round(amount), 60)
