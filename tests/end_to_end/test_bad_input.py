@@ -27,7 +27,7 @@ CASES = {
     "broken YAML": (
         lambda p: edit(p, FIRST, "values: [oracle, noop]", "values: [oracle, noop"),
         2,
-        "configs/experiments/first.yaml:45:5: not valid YAML",
+        "configs/experiments/first.yaml:40:13: not valid YAML",
     ),
     "an unknown agent": (
         lambda p: edit(p, FIRST, "{id: oracle}", "{id: oracel}"),
@@ -67,7 +67,7 @@ CASES = {
     "a requirement that is not pinned": (
         lambda p: edit(p, f"{TASK}/task.yaml", "pytest==9.2.0", "pytest"),
         2,
-        f"{TASK}/task.yaml:10:20: ",
+        f"{TASK}/task.yaml:11:20: task.environment.requirements.0: 'pytest' is not pinned; write name==version",
     ),
     "an incomplete closure": (
         lambda p: edit(p, f"{TASK}/task.yaml", "iniconfig==2.3.0, ", ""),
@@ -94,7 +94,8 @@ CASES = {
             p,
             FIRST,
             "  dataset:\n",
-            "  execution:\n    model_endpoint: {base_url: 'http://127.0.0.1:9/v1', api_key_env: NO_SUCH_KEY}\n  dataset:\n",
+            "  execution: {model_endpoint: {base_url: 'http://127.0.0.1:9/v1', api_key_env: NO_SUCH_KEY}}\n"
+            "  dataset:\n",
         ),
         3,
         "the environment variable NO_SUCH_KEY is not set",

@@ -93,14 +93,26 @@ spy:
     assert "unreachable" not in output
 
 
+FORGER = """
+import pytest
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    outcome = yield
+    outcome.get_result().outcome = "passed"
+"""
+
+
 def test_protected_files_are_put_back_and_reported(project: ProjectUnderTest):
+    (project.root / "forger").mkdir()
+    (project.root / "forger" / "conftest.py").write_text(FORGER)
     file = project.experiment(
         "cheat",
-        """
+        f"""
 cheat:
   id: command
   config:
-    command: [sh, -c, "printf 'import pytest\\n@pytest.hookimpl(hookwrapper=True)\\ndef pytest_runtest_makereport(item, call):\\n    o = yield\\n    o.get_result().outcome = \\"passed\\"\\n' > conftest.py; rm tests/test_greeting.py"]
+    programs: {{forger: {project.root / "forger"}}}
+    command: [sh, -c, "cp {{program:forger}}/conftest.py . && rm tests/test_greeting.py"]
 """,
     )
     assert project.akbench("experiment", "run", file).returncode == 0

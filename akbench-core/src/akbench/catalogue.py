@@ -166,7 +166,7 @@ class Catalogue:
                 if adapter_key in self._adapters:
                     other = self._adapters[adapter_key].distribution
                     raise InputError(f"adapter {adapter_key[1]!r} is already registered by {other}")
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with an extension, the others must work
             cause = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
             self.failures.append(
                 Failure(

@@ -25,6 +25,7 @@ __all__ = [
 
 SCHEMA_VERSION = "1.0"
 IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+PINNED = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*==[^\s;=*]+")
 VERSION = re.compile(r"\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?")
 
 
@@ -40,8 +41,15 @@ def _version(value: str) -> str:
     return value
 
 
+def _pinned(value: str) -> str:
+    if not PINNED.fullmatch(value):
+        raise ValueError(f"{value!r} is not pinned; write name==version, for the whole closure")
+    return value
+
+
 Identifier = Annotated[str, AfterValidator(_identifier)]
 Version = Annotated[str, AfterValidator(_version)]
+Pinned = Annotated[str, AfterValidator(_pinned)]
 Seconds = Annotated[float, Field(gt=0, le=7 * 24 * 3600)]
 
 
@@ -140,7 +148,7 @@ class TaskEnvironment(Part):
     """The prepared environment of a task: a Python version, the whole pinned closure, import folders."""
 
     python: Annotated[str, Field(pattern=r"^3\.\d+$")] = "3.12"
-    requirements: tuple[Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*==[^\s;=]+$")], ...] = ()
+    requirements: tuple[Pinned, ...] = ()
     python_path: tuple[str, ...] = (".",)
 
 

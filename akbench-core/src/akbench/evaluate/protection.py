@@ -41,7 +41,7 @@ class JudgedTree:
 
 
 def judged_tree(*, final: Tree, given: Tree, hidden: Tree, protected: tuple[str, ...]) -> JudgedTree:
-    """Put the protected paths of the agent's `final` tree back to how they were `given`, lay the `hidden` files over."""
+    """The agent's `final` tree, with protected paths put back to how they were `given` and `hidden` files laid over."""
     globs = (*ALWAYS_PROTECTED, *protected)
     changed = final.only(globs).entries
     original = given.only(globs).entries

@@ -153,7 +153,7 @@ def _worktree(equipment: Equipment, scratch: Path) -> Worktree:
 
 @contextmanager
 def _endpoint(equipment: Equipment, spec: RunSpec) -> Iterator[ModelEndpoint | None]:
-    """The relay to the model, for agents that are given one. Its socket lies in a short path: 107 bytes is the limit."""
+    """The relay to the model, for agents that are given one. A socket's path may have 107 bytes: hence its folder."""
     if equipment.upstream is None or spec.variant.agent.model is None:
         yield None
         return
