@@ -27,6 +27,7 @@ class Bench:
     python: str = sys.executable
     environ: dict[str, str] = field(default_factory=dict)
     report_limit: int = REPORT_LIMIT
+    cancel_after: float | None = None
 
     @property
     def workspace(self) -> Path:
@@ -102,11 +103,11 @@ class Bench:
         chunks: list[bytes] = []
         reader = threading.Thread(target=_drain, args=(reading, chunks))
         reader.start()
-        timed_out = False
+        stopped = False
         try:
-            code = child.wait(timeout)
+            child.wait(timeout if self.cancel_after is None else self.cancel_after)
         except subprocess.TimeoutExpired:
-            timed_out = True
+            stopped = True
         _kill_group(child.pid)
         code = child.wait()
         reader.join(10)
@@ -114,8 +115,8 @@ class Bench:
         process = spec.ProcessEvidence(
             exit_code=code if code >= 0 else None,
             signal=-code if code < 0 else None,
-            timed_out=timed_out,
-            cancelled=False,
+            timed_out=stopped and self.cancel_after is None,
+            cancelled=stopped and self.cancel_after is not None,
             started_at=started_at,
             finished_at=datetime.now(UTC),
             duration_seconds=time.monotonic() - begun,

@@ -41,6 +41,13 @@ def test_a_command_out_of_time_is_a_timeout(bench):
     assert judgement.score == 0.0
 
 
+def test_a_cancelled_command_is_no_failure_of_the_tree(bench):
+    bench.cancel_after = 2
+    judgement = bench.command("sleep", "60")
+    assert judgement.outcome is spec.Outcome.INFRASTRUCTURE_ERROR
+    assert judgement.score is None
+
+
 def test_a_program_that_does_not_exist_is_an_evaluator_error(bench):
     judgement = bench.command("no-such-program")
     assert judgement.outcome is spec.Outcome.EVALUATOR_ERROR

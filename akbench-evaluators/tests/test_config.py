@@ -1,9 +1,13 @@
 """Bad configuration is refused with the key and the mend, and the shipped descriptors are good configuration."""
 
+import importlib
+from importlib import resources
+
 import pytest
+from ruamel.yaml import YAML
 
 from akbench import spec
-from akbench.catalogue import Catalogue
+from akbench_evaluators import hooks
 from akbench_evaluators.command import CommandEvaluator
 from akbench_evaluators.pytest_suite import PytestEvaluator
 
@@ -57,10 +61,25 @@ def test_a_bad_command_configuration_names_the_key_and_the_mend(change, key, men
     assert repr(key) in str(refused.value)
 
 
-@pytest.mark.parametrize(("name", "needed"), [("pytest", {"target": ["tests"]}), ("command", {"command": ["true"]})])
-def test_the_installed_descriptors_load_and_their_defaults_are_accepted(name, needed):
-    catalogue = Catalogue.load()
-    descriptor = catalogue.evaluator(name).model.evaluator
-    _, evaluator = catalogue.evaluator_adapter(descriptor.adapter)
-    evaluator.check_config(descriptor.config | needed)
-    assert set(descriptor.configuration_schema) == set(descriptor.config) | set(needed)
+NEEDED = {"pytest": {"target": ["tests"]}, "command": {"command": ["true"]}}
+
+
+@pytest.mark.parametrize("record", hooks.akbench_register_evaluators(), ids=lambda record: record.id)
+def test_the_defaults_of_a_registered_descriptor_are_accepted_and_every_key_is_described(record):
+    descriptor = _descriptor(record)
+    assert descriptor["id"] == record.id
+    evaluator = descriptor["evaluator"]
+    assert evaluator["adapter"] == record.id
+    needed = NEEDED[record.id]
+    _adapter(record).check_config(evaluator["config"] | needed)
+    assert set(evaluator["configuration_schema"]) == set(evaluator["config"]) | set(needed)
+
+
+def _descriptor(record):
+    package, _, path = record.descriptors[0].partition(":")
+    return YAML(typ="safe", pure=True).load(resources.files(package).joinpath(path).read_text(encoding="utf-8"))
+
+
+def _adapter(record):
+    module, _, name = record.target.partition(":")
+    return getattr(importlib.import_module(module), name)()

@@ -250,6 +250,21 @@ class Case(unittest.TestCase):
     }
 
 
+def test_many_thousand_subtests_do_not_fill_the_report(bench):
+    suite = """
+def test_good(subtests):
+    for i in range(2000):
+        with subtests.test(i=i): pass
+def test_bad(subtests):
+    for i in range(2000):
+        with subtests.test(i=i): assert i < 0
+"""
+    bench.lay({"tests/test_sub.py": suite})
+    bench.report_limit = 100_000
+    judgement = bench.pytest(target=["tests/test_sub.py"])
+    assert statuses(judgement) == {"tests/test_sub.py::test_good": "passed", "tests/test_sub.py::test_bad": "failed"}
+
+
 def test_failing_subtests_of_the_fixture_fail_their_test(bench):
     bench.lay({"tests/test_sub.py": "def test_parts(subtests):\n    with subtests.test('a'): assert 0\n"})
     judgement = bench.pytest(target=["tests/test_sub.py"])
@@ -263,6 +278,14 @@ def test_an_endless_loop_is_a_timeout_and_keeps_what_was_known(bench):
     assert [test.status for test in judgement.tests] == ["passed", "missing", "missing"]
     assert judgement.reason == "out of time; 2 tests did not run to the end"
     assert judgement.score == pytest.approx(1 / 3)
+
+
+def test_a_cancelled_suite_is_no_failure_of_the_tree(bench):
+    bench.lay({"tests/test_target.py": "def test_a():\n    while True: pass\n"})
+    bench.cancel_after = 4
+    judgement = bench.pytest(target=["tests/test_target.py"])
+    assert judgement.outcome is spec.Outcome.INFRASTRUCTURE_ERROR, judgement
+    assert judgement.score is None
 
 
 def test_a_hang_while_the_product_is_imported_is_a_timeout(bench):
@@ -339,12 +362,16 @@ def test_equal_file_names_in_folders_without_init_work(bench):
     assert list(statuses(judgement)) == ["a/test_x.py::test_a", "b/test_x.py::test_b"]
 
 
-def test_sibling_imports_without_init_work_when_the_task_names_their_folder(bench):
-    bench.lay({"tests/cases.py": "X = 1\n", "tests/test_a.py": "from cases import X\ndef test_x(): assert X\n"})
-    without = bench.pytest(target=["tests/test_a.py"])
-    assert without.outcome is spec.Outcome.FAILURE
-    bench.environ = {"PYTHONPATH": f"{bench.workspace}:{bench.workspace / 'tests'}"}
-    judgement = bench.pytest(target=["tests/test_a.py"])
+@pytest.mark.parametrize("selector", ["tests/unit/test_a.py", "tests"])
+def test_imports_between_neighbours_work_in_folders_that_are_no_packages(bench, selector):
+    bench.lay(
+        {
+            "tests/unit/cases.py": "X = 1\n",
+            "tests/unit/conftest.py": "import pytest\nfrom cases import X\n@pytest.fixture\ndef one(): return X\n",
+            "tests/unit/test_a.py": "from cases import X\ndef test_x(one): assert X is one\n",
+        }
+    )
+    judgement = bench.pytest(target=[selector])
     assert judgement.outcome is spec.Outcome.FULL_SUCCESS, judgement
 
 

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ from akbench.store.view import (
     ToolCallView,
     VariantView,
 )
+from akbench_report.site import write_report
 
 START = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 
@@ -129,10 +131,10 @@ def make_run(name: str = "run-0001", end: str = "solved", **changes: Any) -> Run
         model_source="scripted model",
         sandbox="bubblewrap",
         metrics={
-            "agent_seconds": Reading(value=61.25, source="the harness's clock"),
+            "execution_time": Reading(value=61.25, source="the harness's clock"),
             "input_tokens": Reading(value=12_400, source="rollout files"),
             "output_tokens": Reading(value=730, source="rollout files"),
-            "cost_usd": unavailable("no price is known for the model"),
+            "total_cost": unavailable("no price is known for the model"),
         },
         config=(
             ConfigState(
@@ -176,7 +178,7 @@ def make_experiment(name: str = "exp-0001", **changes: Any) -> ExperimentView:
         dataset_hash="ab" * 32,
         repetitions=1,
         descriptor='schema_version: "1.0"\nid: demo\n',
-        snapshots={"agent/codex": {"version": "1.0.0", "hash": "cd" * 32, "source": "id: codex\n"}},
+        snapshots={"agent/codex": {"version": "1.0.0", "hash": "cd" * 32, "text": "id: codex\n"}},
         extensions={"akbench-agent-codex": "0.1.0"},
         variants=(make_variant(is_baseline=True),),
         tasks=(make_task(),),
@@ -203,9 +205,7 @@ class Laboratory:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
             digest = hashlib.sha256(content).hexdigest()
-            kept.append(
-                ArtifactView(name=name, path=path, sha256=digest, size=len(content), media_type="text/plain")
-            )
+            kept.append(ArtifactView(name=name, path=path, sha256=digest, size=len(content), media_type="text/plain"))
         return replace(run, artifacts=tuple(kept))
 
     def add(self, experiment: ExperimentView) -> ExperimentView:
@@ -270,8 +270,8 @@ index 1111111..2222222 100644
 +    if n < 0:
 +        raise ValueError("n must not be negative")
 +    return list(islice(iterable, n))
- 
- 
+\x20
+\x20
  def drop(n, iterable):
 diff --git a/notes.txt b/notes.txt
 new file mode 100644
@@ -340,15 +340,12 @@ _SCRIPT = {
 }
 
 
-@pytest.fixture
-def demo(lab: Laboratory) -> Laboratory:
+def fill_with_demo(lab: Laboratory) -> Laboratory:
     """Two experiments with most things that can happen in them."""
     tasks = (
         make_task("bugfix-001"),
         make_task("bugfix-002", difficulty="medium"),
-        make_task(
-            "bugfix-003", difficulty="hard", title="A title that goes on for rather longer than titles should"
-        ),
+        make_task("bugfix-003", difficulty="hard", title="A title that goes on for rather longer than titles should"),
         make_task("feature-001", category="new_feature", difficulty="medium"),
     )
     variants = (
@@ -414,3 +411,135 @@ def demo(lab: Laboratory) -> Laboratory:
         )
     )
     return lab
+
+
+@pytest.fixture
+def demo(lab: Laboratory) -> Laboratory:
+    """Two experiments with most things that can happen in them."""
+    return fill_with_demo(lab)
+
+
+VOID = frozenset({"meta", "link", "line", "circle", "br", "input", "hr", "img"})
+
+
+class Page(HTMLParser):
+    """One page, read strictly: `faults` tells of tags that do not nest."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(convert_charrefs=True)
+        self.path = path
+        self.source = path.read_text(encoding="utf-8")
+        self.faults: list[str] = []
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.words: list[str] = []
+        self._open: list[str] = []
+        self.feed(self.source)
+        self.close()
+        self.faults += [f"never closed: {tag}" for tag in self._open]
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        if not self._open or self._open.pop() != tag:
+            self.faults.append(f"closed out of order at {self.getpos()}: {tag}")
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        """The page's text, spaces collapsed."""
+        return " ".join(" ".join(self.words).split())
+
+    @property
+    def ids(self) -> list[str]:
+        """All element ids."""
+        return [attrs["id"] or "" for _, attrs in self.elements if "id" in attrs]
+
+    @property
+    def links(self) -> list[str]:
+        """All addresses that the page refers to."""
+        found = [attrs.get(name) for _, attrs in self.elements for name in ("href", "src")]
+        return [url for url in found if url is not None]
+
+
+class Site:
+    """A laboratory's written report."""
+
+    def __init__(self, lab: Laboratory) -> None:
+        self.lab = lab
+        self.root = write_report(lab.store, lab.project / "reports", None).parent
+
+    def page(self, path: str) -> Page:
+        """One page, read."""
+        return Page(self.root / path)
+
+    @property
+    def pages(self) -> list[Page]:
+        """All pages, read."""
+        return [Page(path) for path in sorted(self.root.rglob("*.html"))]
+
+
+@pytest.fixture(scope="session")
+def demo_site(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    """The report of the demo laboratory; for reading only."""
+    return Site(fill_with_demo(Laboratory(tmp_path_factory.mktemp("demo"))))
+
+
+@pytest.fixture
+def report_of() -> type[Site]:
+    """Writes a laboratory's report."""
+    return Site
+
+
+EVIL = (
+    "</pre></code></script><script>alert(1)</script><img src=x onerror=alert(2)>"
+    '"\' onmouseover="alert(3)\x00\x1b[2J\u202e'
+)
+
+
+def make_hostile(lab: Laboratory) -> ExperimentView:
+    """An experiment in which everything that an agent or a test can write is an attack."""
+    usual = make_run()
+    run = make_run(
+        "run-0001",
+        "unsolved",
+        variant_id=make_variant(EVIL).id,
+        reason=EVIL,
+        final_message=EVIL,
+        session_id=EVIL,
+        agent_version=EVIL,
+        oddities=(EVIL,),
+        touched_protected=(EVIL,),
+        config=tuple(replace(state, observed=EVIL, source=EVIL) for state in usual.config),
+        tests=(TestResult(id=EVIL, role=TestRole.TARGET, status=EVIL, message=EVIL),),
+    )
+    lab.tell(
+        run,
+        diff=f"diff --git a/{EVIL} b/{EVIL}\n--- a/x\n+++ b/x\n@@ -1 +1 @@{EVIL}\n-{EVIL}\n+{EVIL}\n",
+        calls=[ToolCallView(name=EVIL, command=EVIL, status=EVIL, exit_code=-9, output=EVIL)],
+        events=[EventView(at=START, kind=EVIL, state=RunState.EXECUTING, text=EVIL, data={EVIL: EVIL})],
+    )
+    return make_experiment(
+        title=EVIL,
+        status_reasons=(EVIL,),
+        labels=(EVIL,),
+        descriptor=EVIL,
+        tasks=(make_task(title=EVIL, description=EVIL, category=EVIL, difficulty=EVIL),),
+        variants=(make_variant(EVIL, agent_config={EVIL: EVIL}),),
+        runs=(lab.keep(run, {"agent/<script>alert(1)<!--.txt": b"x"}),),
+    )
+
+
+@pytest.fixture(scope="session")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    """The report of an experiment whose every text is an attack; for reading only."""
+    lab = Laboratory(tmp_path_factory.mktemp("hostile"))
+    lab.add(make_hostile(lab))
+    return Site(lab)

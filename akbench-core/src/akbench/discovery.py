@@ -15,6 +15,7 @@ from akbench.spec import hooks
 __all__ = ["Extension", "Failure", "Installed", "discover"]
 
 GROUP = "akbench"
+CORE = "akbench-core"
 RECORDS: dict[str, type[Any]] = {
     "akbench_register_agents": hooks.AgentRecord,
     "akbench_register_runtimes": hooks.RuntimeRecord,
@@ -69,7 +70,7 @@ def discover(environ: dict[str, str] | None = None) -> Installed:
     environ = dict(os.environ) if environ is None else environ
     disabled = {name.strip() for name in environ.get("AKBENCH_DISABLE", "").split(",")}
     strict = environ.get("AKBENCH_STRICT") == "1"
-    found = sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, _distribution(entry)[0]))
+    found = sorted(entry_points(group=GROUP), key=_order)
     extensions: list[Extension] = []
     failures: list[Failure] = []
     for entry in found:
@@ -84,6 +85,12 @@ def discover(environ: dict[str, str] | None = None) -> Installed:
             cause = f"{type(error).__name__}: {error}"
             failures.append(Failure(name=entry.name, distribution=name, version=version, cause=cause))
     return Installed(extensions=tuple(extensions), failures=tuple(failures))
+
+
+def _order(entry: EntryPoint) -> tuple[bool, str, str]:
+    """The core first, so that nothing can take its names; then by name, so that the order is the same everywhere."""
+    distribution, _ = _distribution(entry)
+    return distribution != CORE, entry.name, distribution
 
 
 def _load(entry: EntryPoint) -> Extension:

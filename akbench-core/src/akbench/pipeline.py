@@ -23,7 +23,7 @@ from akbench.descriptors.kinds import ExperimentDescriptor
 from akbench.descriptors.snapshot import Snapshot, load
 from akbench.experiment.plan import AgentChoice, Plan, PlannedRun, Variant
 from akbench.experiment.planner import SCRIPTED_MODEL, ResolvedSandbox, plan_experiment
-from akbench.experiment.validity import judge_experiment
+from akbench.validity import judge_experiment
 from akbench.project import Project, cache_folder
 from akbench.run.execution import Equipment, Upstream, execute
 from akbench.run.journal import RunFolder

@@ -13,6 +13,7 @@ from akbench.spec import (
     JsonValue,
     Judgement,
     Outcome,
+    ProcessEvidence,
 )
 from akbench_evaluators.config import reject_unknown_keys, require_seconds, texts
 from akbench_evaluators.process_ending import describe_ending, describe_exit, judge_unstarted
@@ -22,6 +23,7 @@ from akbench_evaluators.signed_report import read_report
 __all__ = ["CommandEvaluator"]
 
 _KEYS = ("command", "success_exit_codes", "timeout_seconds")
+_WITHOUT_SCORE = frozenset({Outcome.EVALUATOR_ERROR, Outcome.INFRASTRUCTURE_ERROR})
 
 
 class CommandEvaluator(Evaluator):
@@ -46,10 +48,9 @@ class CommandEvaluator(Evaluator):
 
     def judge(self, evidence: EvaluationEvidence) -> Judgement:
         """Judge from the exit code that the runner saw."""
-        process = evidence.process
         report = read_report(evidence.report)
         if report is None or not report.records:
-            return judge_unstarted(process)
+            return judge_unstarted(evidence.process)
         if report.forged:
             return _verdict(Outcome.FAILURE, "tampering: something else wrote to the report")
         last = report.records[-1]
@@ -57,9 +58,15 @@ class CommandEvaluator(Evaluator):
             return _verdict(Outcome.EVALUATOR_ERROR, f"the command could not be started: {last['reason']}")
         if last["kind"] == "ended":
             return _ended(last["exit_code"], _success_exit_codes(evidence.request.config))
-        if process.timed_out:
-            return _verdict(Outcome.TIMEOUT, "the command ran out of time")
-        return _verdict(Outcome.FAILURE, f"the tested code ended the check ({describe_ending(process)})")
+        return _cut_short(evidence.process)
+
+
+def _cut_short(process: ProcessEvidence) -> Judgement:
+    if process.cancelled:
+        return _verdict(Outcome.INFRASTRUCTURE_ERROR, "the check was cancelled")
+    if process.timed_out:
+        return _verdict(Outcome.TIMEOUT, "the command ran out of time")
+    return _verdict(Outcome.FAILURE, f"the tested code ended the check ({describe_ending(process)})")
 
 
 def _ended(exit_code: int, success: tuple[int, ...]) -> Judgement:
@@ -68,7 +75,7 @@ def _ended(exit_code: int, success: tuple[int, ...]) -> Judgement:
 
 
 def _verdict(outcome: Outcome, reason: str, **raw: JsonValue) -> Judgement:
-    score = None if outcome is Outcome.EVALUATOR_ERROR else float(outcome is Outcome.FULL_SUCCESS)
+    score = None if outcome in _WITHOUT_SCORE else float(outcome is Outcome.FULL_SUCCESS)
     return Judgement(outcome=outcome, reason=reason, score=score, raw=raw)
 
 

@@ -34,7 +34,7 @@ def judge_unstarted(process: ProcessEvidence) -> Judgement:
         reason = f"the check could not be started: {process.start_error}"
         return Judgement(outcome=Outcome.INFRASTRUCTURE_ERROR, reason=reason)
     if process.cancelled:
-        return Judgement(outcome=Outcome.INFRASTRUCTURE_ERROR, reason="the check was cancelled before it began")
+        return Judgement(outcome=Outcome.INFRASTRUCTURE_ERROR, reason="the check was cancelled")
     reason = f"the check did not begin ({describe_ending(process)}): {_last_error_line(process)}"
     return Judgement(outcome=Outcome.EVALUATOR_ERROR, reason=reason)
 

@@ -12,6 +12,7 @@ import platform
 import re
 import secrets
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ __all__ = ["SuiteReporter", "main"]
 
 _EXCERPT_CHARACTERS = 2_000
 _ALL_EXCERPTS_CHARACTERS = 400_000
+_FAILED_SUBTESTS_OF_A_TEST = 20
 
 
 class SuiteReporter:
@@ -35,6 +37,7 @@ class SuiteReporter:
         self._chosen = chosen
         self._deselect = deselect
         self._raised: dict[tuple[str, str], bool] = {}
+        self._failed_subtests: Counter[str] = Counter()
         self._room = _ALL_EXCERPTS_CHARACTERS
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
@@ -83,9 +86,11 @@ class SuiteReporter:
         yield from self._watch(item, "teardown")
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Report one phase of one test, or one subtest of it."""
-        when = report.when
+        """Report one phase of one test, or one of the first failed subtests of it: suites have many thousands."""
+        subtest, when = hasattr(report, "context"), report.when
         passed = report.outcome == "passed"
+        if subtest and not self._is_worth_telling(report):
+            return
         self._report.write(
             "phase",
             id=report.nodeid,
@@ -93,12 +98,17 @@ class SuiteReporter:
             outcome=report.outcome,
             seconds=report.duration,
             raised=self._raised.get((report.nodeid, when), False),
-            subtest=hasattr(report, "context"),
+            subtest=subtest,
             message=None if passed else self._excerpt(_explanation(report)),
         )
 
     def _is_chosen(self, item: pytest.Item) -> bool:
         return selected(self._chosen, item.nodeid) and not selected(self._deselect, item.nodeid)
+
+    def _is_worth_telling(self, subtest: pytest.TestReport) -> bool:
+        if subtest.outcome == "failed":
+            self._failed_subtests[subtest.nodeid] += 1
+        return subtest.outcome == "failed" and self._failed_subtests[subtest.nodeid] <= _FAILED_SUBTESTS_OF_A_TEST
 
     def _watch(self, item: pytest.Item, when: str) -> Iterator[None]:
         result: Any = yield
@@ -113,8 +123,8 @@ class SuiteReporter:
 def main() -> None:
     """Run the suite that the settings file, the only argument, describes; never returns."""
     settings = json.loads(Path(sys.argv[1]).read_bytes())
-    sys.argv[1:] = []
     sys.path.remove(sys.argv[0])
+    sys.argv = ["pytest"]
     report = ReportWriter(settings["report_fd"])
     report.write("started", python=platform.python_version(), pytest=pytest.__version__)
     os.chdir(settings["workspace"])
@@ -142,12 +152,25 @@ def _run(report: ReportWriter, settings: dict[str, Any]) -> int:
     workspace = settings["workspace"]
     sys.path.extend(str(Path(workspace, folder)) for folder in settings["python_path"])
     chosen = settings["target"] + settings["regression"]
+    paths = list(dict.fromkeys(path_of(selector) for selector in chosen))
+    sys.path.extend(str(Path(workspace, folder)) for folder in _folders_outside_packages(paths))
     arguments = [
         *("-c", settings["ini"], "--rootdir", workspace, "--confcutdir", workspace),
         *("--import-mode=importlib", "--continue-on-collection-errors", "-p", "no:cacheprovider"),
-        *("--tb=short", "--", *dict.fromkeys(path_of(selector) for selector in chosen)),
+        *("--tb=short", "--", *paths),
     ]
     return int(pytest.main(arguments, plugins=[SuiteReporter(report, chosen, settings["deselect"])]))
+
+
+def _folders_outside_packages(paths: list[str]) -> list[Path]:
+    """The folders of test files whose neighbours are imported by bare name, as pytest's default import mode allows."""
+    selected_files = [file for path in map(Path, paths) for file in ([path] if path.is_file() else _test_files(path))]
+    folders = dict.fromkeys(file.parent for file in selected_files)
+    return [folder for folder in folders if not (folder / "__init__.py").exists()]
+
+
+def _test_files(folder: Path) -> list[Path]:
+    return sorted([*folder.rglob("test_*.py"), *folder.rglob("*_test.py")])
 
 
 def _modules(items: list[pytest.Item]) -> list[pytest.Module]:

@@ -17,7 +17,7 @@ from akbench.spec import (
 )
 from akbench_evaluators.config import reject_unknown_keys, require_seconds, texts
 from akbench_evaluators.node_ids import path_of
-from akbench_evaluators.process_ending import describe_ending, judge_unstarted
+from akbench_evaluators.process_ending import judge_unstarted
 from akbench_evaluators.shipment import runner_argv, runner_files
 from akbench_evaluators.signed_report import read_report
 from akbench_evaluators.suite_verdict import Suite, SuiteRun, judge_suite
@@ -77,8 +77,7 @@ class PytestEvaluator(Evaluator):
         return judge_suite(
             _suite(evidence.request.config),
             SuiteRun.read(report),
-            ending=describe_ending(evidence.process),
-            timed_out=evidence.process.timed_out,
+            evidence.process,
             truncated=evidence.report_truncated,
         )
 

@@ -7,12 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from akbench.spec import Judgement, Outcome, TestResult, TestRole
+from akbench.spec import Judgement, Outcome, ProcessEvidence, TestResult, TestRole
 from akbench_evaluators.node_ids import selected, selects
+from akbench_evaluators.process_ending import describe_ending
 from akbench_evaluators.signed_report import SignedReport
 
 __all__ = ["Suite", "SuiteRun", "judge_suite"]
 
+_WITHOUT_SCORE = frozenset({Outcome.EVALUATOR_ERROR, Outcome.INFRASTRUCTURE_ERROR})
 _PHASES = frozenset({"setup", "call", "teardown"})
 
 
@@ -79,8 +81,8 @@ class SuiteRun:
         )
 
 
-def judge_suite(suite: Suite, run: SuiteRun, *, ending: str, timed_out: bool, truncated: bool) -> Judgement:
-    """The verdict on a suite whose runner started; `ending` says how the process ended, for the reason.
+def judge_suite(suite: Suite, run: SuiteRun, process: ProcessEvidence, *, truncated: bool) -> Judgement:
+    """The verdict on a suite whose runner started.
 
     The score is the fraction of the target tests that passed, regressions or not; None if nothing was measured.
     """
@@ -88,11 +90,11 @@ def judge_suite(suite: Suite, run: SuiteRun, *, ending: str, timed_out: bool, tr
     tampering = _tampering(run)
     outcome, reason = (
         _tampered(tampering)
-        or _evaluator_fault(suite, run, truncated=truncated)
-        or _early_end(run, tests, ending=ending, timed_out=timed_out)
+        or _evaluator_fault(suite, run)
+        or _early_end(run, tests, process, truncated=truncated)
         or _result(tests)
     )
-    score = None if outcome is Outcome.EVALUATOR_ERROR else 0.0 if tampering else _score(tests)
+    score = None if outcome in _WITHOUT_SCORE else 0.0 if tampering else _score(tests)
     raw = {
         "python": run.started["python"],
         "pytest": run.started["pytest"],
@@ -114,7 +116,7 @@ def _tests(suite: Suite, run: SuiteRun) -> tuple[TestResult, ...]:
 
 def _test(node_id: str, role: TestRole, phases: tuple[Mapping[str, Any], ...]) -> TestResult:
     status = _status(phases)
-    messages = (phase["message"] for phase in phases if phase["message"] is not None and _counts(phase))
+    messages = (phase["message"] for phase in phases if phase["message"] is not None)
     unfinished = "it was collected but did not run to its end" if status == "missing" else None
     seconds = sum(phase["seconds"] for phase in phases if not phase["subtest"]) if phases else None
     message = next(messages, unfinished)
@@ -122,7 +124,7 @@ def _test(node_id: str, role: TestRole, phases: tuple[Mapping[str, Any], ...]) -
 
 
 def _status(phases: tuple[Mapping[str, Any], ...]) -> str:
-    outcomes = {(phase["when"], phase["outcome"]) for phase in phases if _counts(phase)}
+    outcomes = {(phase["when"], phase["outcome"]) for phase in phases}
     if outcomes & {("setup", "failed"), ("teardown", "failed")}:
         return "error"
     if ("call", "failed") in outcomes:
@@ -130,11 +132,6 @@ def _status(phases: tuple[Mapping[str, Any], ...]) -> str:
     if any(outcome == "skipped" for _, outcome in outcomes):
         return "skipped"
     return "passed" if {when for when, _ in outcomes} == _PHASES else "missing"
-
-
-def _counts(phase: Mapping[str, Any]) -> bool:
-    """A subtest only counts where it failed; its test reports the rest."""
-    return not phase["subtest"] or phase["outcome"] == "failed"
 
 
 def _unseen(suite: Suite, run: SuiteRun, role: TestRole, selector: str) -> Iterator[TestResult]:
@@ -176,14 +173,12 @@ def _tampered(signs: tuple[str, ...]) -> tuple[Outcome, str] | None:
     return (Outcome.FAILURE, f"tampering: {'; '.join(signs)}") if signs else None
 
 
-def _evaluator_fault(suite: Suite, run: SuiteRun, *, truncated: bool) -> tuple[Outcome, str] | None:
+def _evaluator_fault(suite: Suite, run: SuiteRun) -> tuple[Outcome, str] | None:
     if run.lacking:
         return (
             Outcome.EVALUATOR_ERROR,
             f"the tree has no file or folder for the selector {_listing(run.lacking)}",
         )
-    if truncated:
-        return Outcome.EVALUATOR_ERROR, "the report is longer than the harness keeps; select fewer tests"
     unknown = [each for _, each in suite.by_role() if each in run.unnamed and _yielded_nothing(run, each)]
     if run.collected and unknown:
         return Outcome.EVALUATOR_ERROR, f"its file names no test for the selector {_listing(unknown)}"
@@ -195,21 +190,20 @@ def _yielded_nothing(run: SuiteRun, selector: str) -> bool:
 
 
 def _early_end(
-    run: SuiteRun, tests: tuple[TestResult, ...], *, ending: str, timed_out: bool
+    run: SuiteRun, tests: tuple[TestResult, ...], process: ProcessEvidence, *, truncated: bool
 ) -> tuple[Outcome, str] | None:
-    missing = sum(test.status == "missing" for test in tests)
-    if run.exit_code is None and timed_out:
-        return Outcome.TIMEOUT, f"out of time; {_count(missing, 'test')} did not run to the end"
-    if run.exit_code is None:
-        return (
-            Outcome.FAILURE,
-            f"the tested code ended the check ({ending}); {_count(missing, 'test')} missing",
-        )
+    missing = _count(sum(test.status == "missing" for test in tests), "test")
+    unfinished = run.exit_code is None
+    if unfinished and process.cancelled:
+        return Outcome.INFRASTRUCTURE_ERROR, "the check was cancelled"
+    if unfinished and process.timed_out:
+        return Outcome.TIMEOUT, f"out of time; {missing} did not run to the end"
+    if truncated:
+        return Outcome.EVALUATOR_ERROR, "the report is longer than the harness keeps; select fewer tests"
+    if unfinished:
+        return Outcome.FAILURE, f"the tested code ended the check ({describe_ending(process)}); {missing} missing"
     if not run.completed:
-        return (
-            Outcome.FAILURE,
-            f"pytest stopped early (exit code {run.exit_code}); {_count(missing, 'test')} missing",
-        )
+        return Outcome.FAILURE, f"pytest stopped early (exit code {run.exit_code}); {missing} missing"
     return None
 
 

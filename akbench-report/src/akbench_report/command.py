@@ -13,15 +13,9 @@ __all__ = ["report"]
 
 
 @click.command()
-@click.option(
-    "experiments", "--experiment", metavar="ID", multiple=True, help="Report this experiment; repeatable."
-)
-@click.option(
-    "every", "--all", is_flag=True, help="Report all stored experiments (what happens without a choice)."
-)
-@click.option(
-    "--output", type=click.Path(path_type=Path), help="Folder of the report.  [default: PROJECT/reports]"
-)
+@click.option("experiments", "--experiment", metavar="ID", multiple=True, help="Report this experiment; repeatable.")
+@click.option("every", "--all", is_flag=True, help="Report all stored experiments (what happens without a choice).")
+@click.option("--output", type=click.Path(path_type=Path), help="Folder of the report.  [default: PROJECT/reports]")
 @click.option(
     "--project",
     type=click.Path(path_type=Path),

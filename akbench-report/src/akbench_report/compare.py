@@ -25,6 +25,7 @@ __all__ = [
     "Standing",
     "Summary",
     "Tally",
+    "TaskHistory",
     "cases_of",
     "config_findings",
     "delta_success",
@@ -38,6 +39,7 @@ __all__ = [
     "summarise_metric",
     "summarise_time",
     "tally",
+    "task_histories",
 ]
 
 CONFIDENCE = 0.95
@@ -99,6 +101,27 @@ class Case:
         own = (self.run.model_source,) if self.run.model_source not in {None, "provider"} else ()
         invalid = ("invalid experiment",) if self.experiment.status == "invalid" else ()
         return tuple(dict.fromkeys(label for label in (*self.experiment.labels, *own, *invalid) if label))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskHistory:
+    """A task as its latest experiment had it, and all its cases."""
+
+    task: TaskView
+    cases: tuple[Case, ...]
+
+
+def task_histories(experiments: Sequence[ExperimentView], cases: Iterable[Case]) -> tuple[TaskHistory, ...]:
+    """The tasks of `experiments` by id, those without runs too."""
+    latest = {task.id: task for experiment in _by_age(experiments) for task in experiment.tasks}
+    own: dict[str, list[Case]] = defaultdict(list)
+    for case in cases:
+        own[case.task.id].append(case)
+    return tuple(TaskHistory(task=latest[name], cases=tuple(own[name])) for name in sorted(latest))
+
+
+def _by_age(experiments: Iterable[ExperimentView]) -> list[ExperimentView]:
+    return sorted(experiments, key=lambda experiment: experiment.created_at)
 
 
 def cases_of(experiments: Iterable[ExperimentView]) -> tuple[Case, ...]:
@@ -346,13 +369,9 @@ def matrix(experiment: ExperimentView) -> tuple[MatrixBlock, ...]:
 def _block(
     experiment: ExperimentView, runs: Mapping[tuple[str, str], list[RunView]], category: str, difficulty: str
 ) -> MatrixBlock:
-    tasks = tuple(
-        task for task in experiment.tasks if (task.category, task.difficulty) == (category, difficulty)
-    )
+    tasks = tuple(task for task in experiment.tasks if (task.category, task.difficulty) == (category, difficulty))
     cells = {
-        (task.id, variant.id): tuple(
-            sorted(runs.get((task.id, variant.id), ()), key=lambda run: run.repetition)
-        )
+        (task.id, variant.id): tuple(sorted(runs.get((task.id, variant.id), ()), key=lambda run: run.repetition))
         for task in tasks
         for variant in experiment.variants
     }

@@ -25,10 +25,14 @@ OPENABLE = frozenset(
 
 def segment(identifier: str) -> str:
     """`identifier` as one folder name: no separators, nothing hidden, distinct for distinct identifiers."""
-    plain = "".join(char if char in _PLAIN else f"~{ord(char):x}~" for char in identifier) or "~"
+    plain = _escaped(identifier) or "~"
     if plain.startswith("."):
         plain = f"~2e~{plain[1:]}"
     return plain if len(plain) <= LONGEST else f"{plain[: LONGEST - 34]}~~{_digest(identifier)}"
+
+
+def _escaped(text: str) -> str:
+    return "".join(char if char in _PLAIN else f"~{ord(char):x}~" for char in text)
 
 
 def _digest(identifier: str) -> str:
@@ -36,8 +40,8 @@ def _digest(identifier: str) -> str:
 
 
 def anchor(*parts: str) -> str:
-    """An element id made of `parts`, without spaces."""
-    return "-".join(segment(part.replace(" ", "_")) for part in parts)
+    """An element id made of `parts`, without spaces; ``anchor("a", "b")`` is ``anchor("a-b")``."""
+    return _escaped("-".join(parts).replace(" ", "_"))
 
 
 class Place:
@@ -72,9 +76,7 @@ class Place:
         if PurePath(path).suffix.lower() not in OPENABLE:
             return None
         # The folder is resolved because the root is: across a symbolic link a relative path would go astray.
-        relative = os.path.relpath(
-            path.parent.resolve() / path.name, self.root / posixpath.dirname(self.path)
-        )
+        relative = os.path.relpath(path.parent.resolve() / path.name, self.root / posixpath.dirname(self.path))
         return quote(PurePath(relative).as_posix(), errors="surrogateescape")
 
 

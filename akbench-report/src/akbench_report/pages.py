@@ -14,9 +14,10 @@ from akbench.spec import TestResult, TestRole
 from akbench.store.query import Store
 from akbench.store.view import ExperimentView, RunView, VariantView
 from akbench_report import compare, links, wording
-from akbench_report.compare import Case, Group, Standing
+from akbench_report.compare import Case, Group, Standing, TaskHistory
 from akbench_report.diff import Diff, read_diff
 from akbench_report.links import Place
+from akbench_report.measure import HEADLINE, Measures
 from akbench_report.publish import File
 
 __all__ = ["pages"]
@@ -29,22 +30,18 @@ MESSAGE_CHARACTERS = 50_000
 ROWS = 1_000
 """Bounds of what one run's page shows; whatever is left out is said there, and stays in the run's artifacts."""
 
-HEADLINE_METRICS = ("input_tokens", "output_tokens", "cost_usd")
-"""What a run's row shows beside its time; the ids of `akbench.spec.Usage`."""
 
-
-def pages(
-    store: Store, experiments: Sequence[ExperimentView], *, target: Path, written_at: datetime
-) -> Iterator[File]:
+def pages(store: Store, experiments: Sequence[ExperimentView], *, target: Path, written_at: datetime) -> Iterator[File]:
     """The files of a report on `experiments` that will lie in `target` (which the links to artifacts start from)."""
-    press = _Press(target=target, environment=_environment())
+    press = _Press(target=target, environment=_environment(Measures(experiments)))
     cases = compare.cases_of(experiments)
+    histories = compare.task_histories(experiments, cases)
     yield from _assets()
-    yield _dashboard(press, experiments, cases, written_at)
+    yield _dashboard(press, experiments, cases, histories, written_at)
     yield from _listings(press, cases)
     for experiment in experiments:
         yield _experiment(press, experiment)
-    yield from _tasks(press, cases)
+    yield from _tasks(press, histories)
     repetitions = _repetitions(cases)
     for case in cases:
         yield _run(press, store, case, repetitions[_cell(case)])
@@ -63,7 +60,7 @@ class _Press:
         return File(path=path, content=text.encode("utf-8"))
 
 
-def _environment() -> Environment:
+def _environment(measures: Measures) -> Environment:
     environment = Environment(
         loader=PackageLoader("akbench_report"),
         autoescape=True,
@@ -79,8 +76,8 @@ def _environment() -> Environment:
             "compare": compare,
             "cut": wording.cut,
             "group_page": group_page,
-            "headline_metrics": HEADLINE_METRICS,
-            "metric_value": wording.value,
+            "headline_metrics": HEADLINE,
+            "metric_value": measures.shown,
             "output_characters": OUTPUT_CHARACTERS,
         }
     )
@@ -89,10 +86,11 @@ def _environment() -> Environment:
             "bytes": wording.size,
             "date": wording.date,
             "json": wording.json_text,
-            "metric_name": wording.metric_name,
+            "metric_name": measures.title,
             "number": wording.number,
             "percent": wording.percent,
             "points": wording.points,
+            "seconds": wording.seconds,
             "words": wording.words,
         }
     )
@@ -118,7 +116,11 @@ def _difficulty_key(case: Case) -> tuple[str, ...]:
 
 
 def _dashboard(
-    press: _Press, experiments: Sequence[ExperimentView], cases: Sequence[Case], written_at: datetime
+    press: _Press,
+    experiments: Sequence[ExperimentView],
+    cases: Sequence[Case],
+    histories: Sequence[TaskHistory],
+    written_at: datetime,
 ) -> File:
     contestants = [case for case in cases if not case.variant.is_control]
     return press.page(
@@ -127,7 +129,7 @@ def _dashboard(
         experiments=sorted(experiments, key=lambda each: each.created_at, reverse=True),
         experiment_tallies={each.id: compare.tally(each.runs) for each in experiments},
         tally=compare.tally(case.run for case in cases),
-        tasks=_task_rows(cases),
+        tasks=histories,
         contestants=compare.groups(contestants, _variant_key),
         controls=compare.groups([case for case in cases if case.variant.is_control], _variant_key),
         categories=compare.groups(contestants, _category_key),
@@ -135,13 +137,6 @@ def _dashboard(
         labels=_labels(cases),
         written_at=written_at,
     )
-
-
-def _task_rows(cases: Sequence[Case]) -> dict[str, list[Case]]:
-    rows: dict[str, list[Case]] = {}
-    for case in sorted(cases, key=lambda case: case.task.id):
-        rows.setdefault(case.task.id, []).append(case)
-    return rows
 
 
 def _labels(cases: Sequence[Case]) -> tuple[str, ...]:
@@ -156,9 +151,7 @@ def _listings(press: _Press, cases: Sequence[Case]) -> Iterator[File]:
         title = " ".join(("Variant", group.key[0], group.key[2])).strip()
         yield _listing(press, group_page("variants", group), title, group.cases)
     for group in compare.groups(contestants, _category_key):
-        yield _listing(
-            press, group_page("categories", group), f"Category {wording.words(group.key[0])}", group.cases
-        )
+        yield _listing(press, group_page("categories", group), f"Category {wording.words(group.key[0])}", group.cases)
     for group in compare.groups(contestants, _difficulty_key):
         yield _listing(press, group_page("difficulties", group), f"Difficulty {group.key[1]}", group.cases)
 
@@ -195,9 +188,7 @@ def _experiment(press: _Press, experiment: ExperimentView) -> File:
         baseline=next((variant for variant in experiment.variants if variant.is_baseline), None),
         deltas=_deltas(experiment, runs),
         matrix=compare.matrix(experiment),
-        findings={
-            variant: compare.config_findings(case.run for case in each) for variant, each in runs.items()
-        },
+        findings={variant: compare.config_findings(case.run for case in each) for variant, each in runs.items()},
         metrics=compare.metric_ids(experiment.runs),
     )
 
@@ -218,19 +209,17 @@ def _deltas(experiment: ExperimentView, cases: Mapping[str, Sequence[Case]]) -> 
     }
 
 
-def _tasks(press: _Press, cases: Sequence[Case]) -> Iterator[File]:
-    for task_id, own in _task_rows(cases).items():
-        editions = {(case.task.dataset, case.task.version): case.task for case in own}
+def _tasks(press: _Press, histories: Sequence[TaskHistory]) -> Iterator[File]:
+    for history in histories:
+        own = history.cases
+        editions = {(task.dataset, task.version): task for task in (history.task, *(case.task for case in own))}
         yield press.page(
-            links.task_page(task_id),
+            links.task_page(history.task.id),
             "task.html",
-            task=own[-1].task,
+            task=history.task,
             editions=tuple(editions.values()),
-            cases=own,
             labels=_labels(own),
-            groups=compare.groups(
-                own, lambda case: (*_variant_key(case), case.task.dataset, case.task.version)
-            ),
+            groups=compare.groups(own, lambda case: (*_variant_key(case), case.task.dataset, case.task.version)),
             tally=compare.tally(case.run for case in own),
         )
 
@@ -278,6 +267,4 @@ def _diff(store: Store, run: RunView) -> Diff | None:
 
 def _tests(run: RunView, role: TestRole) -> tuple[TestResult, ...]:
     """The tests of one role, what did not pass first."""
-    return tuple(
-        sorted((test for test in run.tests if test.role is role), key=lambda test: test.status == "passed")
-    )
+    return tuple(sorted((test for test in run.tests if test.role is role), key=lambda test: test.status == "passed"))

@@ -69,9 +69,7 @@ def _listed(target: Path) -> set[str]:
     try:
         files = json.loads(manifest.read_text(encoding="utf-8"))["files"]
     except (ValueError, KeyError, TypeError) as error:
-        raise InputError(
-            "not the list of a report's files; remove it to start anew", place=str(manifest)
-        ) from error
+        raise InputError("not the list of a report's files; remove it to start anew", place=str(manifest)) from error
     return {path for path in files if _stays_inside(path)}
 
 
@@ -89,9 +87,7 @@ def _list(paths: set[str], scratch: Path, target: Path) -> None:
 def _refuse_foreign(paths: set[str], target: Path) -> None:
     foreign = sorted(path for path in paths if (target / path).exists())
     if foreign:
-        raise InputError(
-            f"{foreign[0]} exists and is no part of a report; choose another folder", place=str(target)
-        )
+        raise InputError(f"{foreign[0]} exists and is no part of a report; choose another folder", place=str(target))
 
 
 def _remove(path: str, target: Path) -> None:

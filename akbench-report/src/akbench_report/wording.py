@@ -4,29 +4,17 @@ from __future__ import annotations
 
 import json
 import unicodedata
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 from markupsafe import Markup
 
-from akbench.spec import JsonValue, Reading
+from akbench.spec import JsonValue
 
-__all__ = [
-    "cut",
-    "date",
-    "json_text",
-    "metric_name",
-    "number",
-    "percent",
-    "points",
-    "size",
-    "value",
-    "visible",
-]
+__all__ = ["cut", "date", "json_text", "number", "percent", "points", "quantity", "seconds", "size", "visible", "words"]
 
-_CONTROL_PICTURES = {code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\n\t"} | {
-    0x7F: "␡"
-}
+_CONTROL_PICTURES = {code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\n\t"} | {0x7F: "␡"}
 _HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn"}
 
 
@@ -77,8 +65,9 @@ def number(amount: float) -> str:
     return f"{amount:,.3g}" if abs(amount) < 100 else f"{amount:,.1f}"
 
 
-def _seconds(amount: float) -> str:
-    if amount < 60:
+def seconds(amount: float) -> str:
+    """A duration."""
+    if round(amount, 1) < 60:
         return f"{amount:.2f} s" if amount < 10 else f"{amount:.1f} s"
     minutes, seconds = divmod(round(amount), 60)
     hours, minutes = divmod(minutes, 60)
@@ -93,38 +82,29 @@ def size(count: int) -> str:
     """A number of bytes."""
     if count < 1000:
         return f"{count} B"
-    scaled = float(count)
-    for unit in ("kB", "MB", "GB"):
-        scaled /= 1000
-        if scaled < 1000:
-            break
-    return f"{scaled:.1f} {unit}"
+    power = min(len(str(count)) - 1, 11) // 3
+    return f"{count / 1000**power:.1f} {('kB', 'MB', 'GB')[power - 1]}"
 
 
-def value(metric: str, amount: float | str | bool) -> str:  # noqa: FBT001
-    """A metric's value with the unit that its id names."""
-    if isinstance(amount, bool | str):
-        return {True: "yes", False: "no"}.get(amount, str(amount)) if isinstance(amount, bool) else amount
-    if metric.endswith("_seconds"):
-        return _seconds(amount)
-    if metric.endswith("_usd"):
-        return _dollars(amount)
-    if metric.endswith("_bytes"):
-        return size(round(amount))
-    return percent(amount) if metric.endswith("_rate") else number(amount)
+_IN_UNIT: Mapping[str | None, Callable[[float], str]] = {
+    None: number,
+    "seconds": seconds,
+    "USD": _dollars,
+    "bytes": lambda amount: size(round(amount)),
+    "fraction": percent,
+    "tokens": number,
+    "requests": number,
+    "calls": number,
+}
 
 
-def reading_value(metric: str, reading: Reading) -> str:
-    """A reading's value with its unit; empty where there is none."""
-    return "" if reading.value is None else value(metric, reading.value)
-
-
-def metric_name(metric: str) -> str:
-    """A metric's id in words, its unit left to its values."""
-    if metric.endswith("_seconds"):
-        name = metric.removesuffix("_seconds")
-        return words(name if name.endswith(("time", "duration")) else f"{name}_time")
-    return words(metric.removesuffix("_usd").removesuffix("_bytes"))
+def quantity(amount: float | str | bool, unit: str | None) -> str:  # noqa: FBT001
+    """A value with its unit; counted things are named by their metric's title already."""
+    if isinstance(amount, bool):
+        return "yes" if amount else "no"
+    if isinstance(amount, str):
+        return amount
+    return _IN_UNIT[unit](amount) if unit in _IN_UNIT else f"{number(amount)} {unit}"
 
 
 def words(identifier: str) -> str:

@@ -23,7 +23,7 @@ from akbench.spec import InputError, JsonValue
 from akbench.store.query import Store
 from akbench.store.view import ExperimentView, RunView
 
-__all__ = ["experiment"]
+__all__ = ["confirm_and_run", "experiment"]
 
 TROUBLE = frozenset({RunState.INFRASTRUCTURE_ERROR, RunState.EVALUATION_ERROR, RunState.INVALID_CONFIGURATION})
 """States that make the command exit with 1: something other than the agents went wrong."""
@@ -77,12 +77,10 @@ def run(ctx: click.Context, file: Path, project_dir: Path, *, yes: bool, dry_run
     Ctrl-C stops it: running agents are ended and recorded as cancelled, finished runs are kept.
     """
     loaded = _load(project_dir, file)
-    if not as_json:
-        _print_plan(loaded)
     if dry_run:
+        print_json(_plan_json(loaded)) if as_json else _print_plan(loaded)
         return
-    _confirm(loaded, yes=yes)
-    ctx.exit(run_and_report(loaded, as_json=as_json))
+    ctx.exit(confirm_and_run(loaded, yes=yes, as_json=as_json))
 
 
 @experiment.command("list")
@@ -116,10 +114,13 @@ def show(experiment_id: str, project_dir: Path, *, as_json: bool) -> None:
     _print_runs(view)
 
 
-def run_and_report(loaded: Loaded, *, as_json: bool = False) -> int:
-    """Run a loaded experiment with live progress, write its report, print the outcome; returns the exit code."""
+def confirm_and_run(loaded: Loaded, *, yes: bool = False, as_json: bool = False) -> int:
+    """Show the plan, ask where money is at stake, run, write the report, show the outcome; returns the exit code."""
     from akbench.cli.progress import LiveProgress
 
+    if not as_json:
+        _print_plan(loaded)
+    _confirm(loaded, yes=yes)
     with _interruptible() as cancelled, LiveProgress() as progress:
         experiment_id = run_experiment(loaded, progress, cancelled)
     view = Store(loaded.project.data).experiment(experiment_id)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from akbench.dataset.environment import PreparedEnvironment
 from akbench.dataset.tree import Tree
+from akbench.sandbox.prepared import environment_binds
 from akbench.spec import (
     Bind,
     EvaluationEvidence,
@@ -162,7 +163,7 @@ def _binds(rooms: _Rooms, sandbox: Sandbox, environment: PreparedEnvironment) ->
         bind("workspace", rooms.workspace, writable=True),
         bind("tools", rooms.tools, writable=False),
         bind("home", rooms.home, writable=True),
-        *environment.binds(),
+        *environment_binds(environment),
     )
 
 

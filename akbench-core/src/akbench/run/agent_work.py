@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from akbench.dataset.environment import PreparedEnvironment
 from akbench.run.record import RunSpec
 from akbench.sandbox.endpoint import ModelEndpoint
+from akbench.sandbox.prepared import environment_binds
 from akbench.spec import (
     AgentEvidence,
     AgentOutcome,
@@ -154,7 +155,7 @@ def _binds(work: AgentWork, invocation: Invocation) -> tuple[Bind, ...]:
     }
     return (
         *(Bind(host=path, inside=work.sandbox.inside(name, path), writable=True) for name, path in places.items()),
-        *work.environment.binds(),
+        *environment_binds(work.environment),
         *(Bind(host=mount.host, inside=mount.inside, writable=False) for mount in invocation.mounts),
     )
 

@@ -44,7 +44,6 @@ class ModelEndpoint:
         self._provider = Provider(upstream, key)
         self.base_path = self._provider.base_path
         self._ledger = Ledger()
-        self._listener = sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM)
         self._acceptor = threading.Thread(target=self._accept, name="model endpoint", daemon=True)
         self._lock = threading.Lock()
         self._clients: dict[sockets.socket, threading.Thread] = {}
@@ -59,7 +58,10 @@ class ModelEndpoint:
 
     @property
     def records(self) -> tuple[ModelRequest, ...]:
-        """The finished requests, refused ones too, in the order of their ends; the last 10 000."""
+        """The finished requests, refused ones too, in the order of their ends; the last 10 000.
+
+        All of them are there once the endpoint is closed.
+        """
         return self._ledger.records
 
     def __enter__(self) -> Self:
@@ -67,9 +69,11 @@ class ModelEndpoint:
             raise HostError(
                 f"the path of a socket may have {_SOCKET_PATH_BYTES} bytes, this has more: {self.socket}"
             )
+        self._listener = sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM)
         try:
             self._listener.bind(str(self.socket))
         except OSError as error:
+            self._listener.close()
             raise HostError(f"cannot make the model endpoint {self.socket}: {error.strerror}") from error
         self.socket.chmod(0o666)
         self._listener.listen(_CONNECTIONS)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from akbench.sandbox.process import WARDEN, Command, supervise
@@ -11,7 +13,6 @@ from akbench.spec import InputError, Problem, ProcessEvidence, Sandbox, SandboxP
 
 if TYPE_CHECKING:
     from contextlib import ExitStack
-    from pathlib import Path
 
 __all__ = ["LocalSandbox"]
 
@@ -27,10 +28,10 @@ class LocalSandbox(Sandbox):
     bounded = False
 
     def probe(self) -> SandboxProbe:
-        """Whether this is a system whose orphaned processes can be adopted."""
-        if sys.platform != "linux":
-            mend = "Run AK-Bench on Linux (a virtual machine or WSL will do)."
-            return SandboxProbe(problems=(Problem(message="sandboxes need Linux", mend=mend),))
+        """Whether this is a system on which orphaned processes can be adopted and found."""
+        if not Path("/proc/self/task", str(os.getpid()), "children").exists():
+            mend = "Run AK-Bench on Linux, with a kernel that has CONFIG_PROC_CHILDREN (distributions' have)."
+            return SandboxProbe(problems=(Problem(message="child processes cannot be listed", mend=mend),))
         return SandboxProbe(facts={"not_enforced": "files, network, processes, memory, disk space"})
 
     def inside(self, name: str, host: Path) -> str:  # noqa: ARG002 (paths do not move)

@@ -30,7 +30,7 @@ WARDEN = Path(__file__).with_name("warden.py")
 """The script that is the first process inside every sandbox."""
 
 _START_SECONDS = 30.0
-_KILL_SECONDS = 10.0
+_KILL_SECONDS = 30.0
 _CANCEL_POLL_SECONDS = 0.1
 _READ_BYTES = 1 << 16
 _DIAGNOSTIC_BYTES = 1 << 14

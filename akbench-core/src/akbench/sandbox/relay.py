@@ -109,6 +109,7 @@ class Relay(BaseHTTPRequestHandler):
     """
 
     protocol_version = "HTTP/1.1"
+    default_request_version = "HTTP/1.0"  # so that even an unreadable request gets an answer with a status
 
     def __init__(self, client: socket.socket, *, provider: Provider, token: str, ledger: Ledger) -> None:
         self._provider = provider

@@ -127,7 +127,9 @@ class _Warden:
         try:
             return socket.create_server(("127.0.0.1", port), backlog=_RELAY_CONNECTIONS)
         except OSError as error:
-            raise StartError(f"port {port} for the model endpoint: {error.strerror}") from error
+            raise StartError(
+                f"port {port} for the model endpoint: {os.strerror(error.errno or 0)}"
+            ) from error
 
     def watch(self) -> tuple[int | None, int | None]:
         """Wait for the program's end, stopping it when told to. Returns its exit code or its signal."""
@@ -165,38 +167,39 @@ class _Warden:
         return pid != 0
 
     def kill_descendants(self) -> None:
-        """SIGKILL and reap every descendant, in rounds until none is left: each may have forked meanwhile."""
+        """SIGKILL and reap every descendant; afterwards there is none."""
         with contextlib.suppress(ChildProcessError):
             while True:
-                for pid in _descendants(os.getpid()):
-                    with contextlib.suppress(ProcessLookupError):
-                        os.kill(pid, signal.SIGKILL)
-                self._reap_one(0)
-                self._reap_waiting()
-
-    def _reap_waiting(self) -> None:
-        while self._reap_one(os.WNOHANG):
-            pass
+                killed = _kill_namespace() if os.getpid() == 1 else _kill_children()
+                self._reap_one(0 if killed else os.WNOHANG)
 
 
-def _descendants(ancestor: int) -> list[int]:
-    children: dict[int, list[int]] = {}
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            children.setdefault(_parent(name), []).append(int(name))
-    found = list(children.get(ancestor, ()))
-    for pid in found:
-        found.extend(children.get(pid, ()))
-    return found
+def _kill_namespace() -> bool:
+    """SIGKILL all that live in this PID namespace, in one step of the kernel; whether there was any."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(-1, signal.SIGKILL)
+        return True
+    return False
 
 
-def _parent(pid: str) -> int:
+def _kill_children() -> bool:
+    """SIGKILL every child; whether there was any. Their own children become ours, for the next round.
+
+    One generation a round, not a walk through all of /proc: that is too slow to catch one which forks and
+    exits without end.
+    """
+    children = [pid for thread in os.listdir("/proc/self/task") for pid in _children_of(thread)]
+    for pid in children:
+        os.kill(pid, signal.SIGKILL)  # ours to reap, so it exists
+    return bool(children)
+
+
+def _children_of(thread: str) -> list[int]:
     try:
-        with open(f"/proc/{pid}/stat", "rb") as source:
-            fields = source.read().rpartition(b")")[2].split()  # the command's name may hold anything but ends there
-    except OSError:
-        return -1  # ended since the listing
-    return int(fields[1])
+        with open(f"/proc/self/task/{thread}/children", "rb") as source:
+            return [int(pid) for pid in source.read().split()]
+    except FileNotFoundError:
+        return []  # this thread has ended; its children are another's now
 
 
 def _spawn(order: Order) -> int:
@@ -253,14 +256,7 @@ def _execute(argv: list[str], environ: dict[str, str]) -> None:
 
 def _reset_signals() -> None:
     """Undo what Python and this script ignore; ignored signals would survive the exec."""
-    for number in (
-        signal.SIGINT,
-        signal.SIGTERM,
-        signal.SIGHUP,
-        signal.SIGQUIT,
-        signal.SIGPIPE,
-        signal.SIGXFSZ,
-    ):
+    for number in (*_IGNORED, signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
