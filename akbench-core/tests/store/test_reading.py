@@ -14,6 +14,7 @@ from store_samples import T0, experiment, finish, result, start
 
 from akbench.run.lifecycle import RunState
 from akbench.spec import HostError, InputError, Outcome, Reading
+from akbench.store.database import reading_engine
 from akbench.store.folder import ExperimentFolder
 from akbench.store.index import Index
 from akbench.store.query import Store
@@ -324,6 +325,19 @@ def test_readers_see_whole_states_while_a_writer_is_active(laboratory, data):
     assert readings > 0
     assert faults == []
     assert all(run.is_final for run in Store(data).experiment(folder.id).runs)
+
+
+def test_a_reader_keeps_seeing_the_state_that_it_began_with(laboratory, data):
+    folder = laboratory.plan()
+    engine = reading_engine(data / "akbench.sqlite")
+    with engine.connect() as connection:
+        count = "SELECT (SELECT count(*) FROM events), (SELECT count(*) FROM metrics)"
+        assert connection.exec_driver_sql(count).one() == (0, 0)
+        laboratory.run(folder, 0)
+        assert connection.exec_driver_sql(count).one() == (0, 0)
+    with engine.connect() as connection:
+        assert connection.exec_driver_sql(count).one() == (5, 4)
+    engine.dispose()
 
 
 def change(data: Path, *statements: str) -> None:
