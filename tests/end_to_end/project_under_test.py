@@ -60,6 +60,7 @@ experiment:
       - {{id: agent, values: [{", ".join(names)}]}}
   execution_policy: {{{policy}}}
   evaluation: {{evaluators: [pytest]}}
+  reporting: {{generate_html: false}}
 {extra}""")
         return f"configs/experiments/{name}.yaml"
 
