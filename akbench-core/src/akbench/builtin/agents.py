@@ -13,7 +13,6 @@ from akbench.spec import (
     AgentOutcome,
     AgentRequest,
     AgentStatus,
-    ConfigState,
     InputError,
     Invocation,
     JsonValue,
@@ -23,7 +22,6 @@ from akbench.spec import (
     Problem,
     ProcessAgent,
     ProcessEvidence,
-    VerificationStatus,
 )
 
 __all__ = ["Command", "DoNothing", "ReferenceSolution"]
@@ -107,18 +105,15 @@ class Command(ProcessAgent):
         """The exit code is the command's only statement; what it did is for the evaluator to say."""
         codes = evidence.request.config.get("success_exit_codes")
         accepted = tuple(code for code in codes if isinstance(code, int)) if isinstance(codes, list | tuple) else (0,)
-        states = tuple(
-            ConfigState(key=key, requested=value, configured=value, status=VerificationStatus.UNVERIFIED)
-            for key, value in evidence.request.config.items()
-        )
-        return _outcome(evidence.process, accepted, states)
+        return _outcome(evidence.process, accepted)
 
 
-def _outcome(process: ProcessEvidence, accepted: tuple[int, ...], states: tuple[ConfigState, ...] = ()) -> AgentOutcome:
+def _outcome(process: ProcessEvidence, accepted: tuple[int, ...]) -> AgentOutcome:
+    """The template's words say how the command was started, which the manifest records; they are no settings of it."""
     if process.exit_code in accepted:
-        return AgentOutcome(status=AgentStatus.COMPLETED, config=states)
+        return AgentOutcome(status=AgentStatus.COMPLETED)
     ending = f"signal {process.signal}" if process.signal else f"exit code {process.exit_code}"
-    return AgentOutcome(status=AgentStatus.FAILED, reason=f"the command ended with {ending}", config=states)
+    return AgentOutcome(status=AgentStatus.FAILED, reason=f"the command ended with {ending}")
 
 
 def _values(request: AgentRequest, mounts: Mapping[str, Mount]) -> dict[str, str]:
