@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from akbench.dataset.format import RepositoryFile
 from akbench.descriptors.document import parse, read
 from akbench.descriptors.kinds import AgentDescriptor, ExperimentDescriptor, TaskDescriptor
 from akbench.descriptors.snapshot import canonical_hash
@@ -46,6 +47,22 @@ def test_a_right_descriptor_is_read_with_its_defaults():
         (("id: t-1", "id: ../x"), "task.yaml:2:5: id: '../x' is no identifier"),
         (("id: t-1", "id: t-1\nid: t-2"), "task.yaml:3:1: not valid YAML: found duplicate key"),
         (("id: t-1", "id: [t-1"), "not valid YAML"),
+        (
+            ("difficulty: easy", 'difficulty: easy\n  protected: [""]'),
+            "task.yaml:7:15: task.protected.0: '' matches nothing",
+        ),
+        (("difficulty: easy", "difficulty: easy\n  protected: [../x]"), "'../x' matches nothing"),
+        (
+            ("difficulty: easy", "difficulty: easy\n  environment: {python_path: [/etc]}"),
+            "'/etc' must be a relative path",
+        ),
+        (("difficulty: easy", "difficulty: easy\n  environment: {python_path: [a/../..]}"), "must be a relative path"),
+        (("difficulty: easy", "difficulty: easy\n  environment: {python_path: ['a:/b']}"), "without ':'"),
+        (
+            ("difficulty: easy", "difficulty: easy\n  limits: {timeout_seconds: true}"),
+            "task.yaml:7:29: task.limits.timeout",
+        ),
+        (("difficulty: easy", 'difficulty: easy\n  limits: {timeout_seconds: "5"}'), "should be a valid number"),
         (("id: t-1", "id: t-1\n\tx: 1"), "task.yaml:3:1: not valid YAML"),
     ],
 )
@@ -140,3 +157,48 @@ def test_a_model_endpoint_is_a_provider_or_a_script_never_both():
         "  dataset: {id: d, version: '1.0.0'}\n  evaluation: {evaluators: [pytest]}\n"
     )
     assert "x.yaml:8:21" in fault(text, ExperimentDescriptor).replace("task.yaml", "x.yaml")
+
+
+EXPERIMENT = (
+    'schema_version: "1.0"\nid: e\nversion: "1.0.0"\nexperiment:\n  type: configuration\n  agent: {id: x}\n'
+    "  dataset: {id: d, version: '1.0.0'}\n  evaluation: {evaluators: [pytest]}\n"
+)
+
+
+@pytest.mark.parametrize(
+    "url", ["http://", "https://[", "http://a:99999/", "http://a:b/", "http://a:0", "ftp://a", "a"]
+)
+def test_a_base_url_must_be_one(url):
+    text = EXPERIMENT + f"  execution: {{model_endpoint: {{base_url: '{url}'}}}}\n"
+    assert "is no URL" in fault(text, ExperimentDescriptor)
+
+
+@pytest.mark.parametrize("url", ["https://me:secret@a/", "https://a/?key=1", "https://a/#x"])
+def test_a_base_url_holds_no_key(url):
+    text = EXPERIMENT + f"  execution: {{model_endpoint: {{base_url: '{url}'}}}}\n"
+    message = fault(text, ExperimentDescriptor)
+    assert "api_key_env" in message
+    assert "secret" not in message
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "../x.yaml", "a/../../x.yaml", "."])
+def test_a_script_lies_below_the_project(path):
+    text = EXPERIMENT + f"  execution: {{model_endpoint: {{scripted: {path}}}}}\n"
+    assert "must be a relative path that stays inside" in fault(text, ExperimentDescriptor)
+
+
+@pytest.mark.parametrize("value", ["true", '"2"', "2.0", "0", "-1", "null", "[2]"])
+def test_a_count_is_a_whole_number_and_nothing_that_looks_like_one(value):
+    text = EXPERIMENT + f"  execution_policy: {{repetitions: {value}}}\n"
+    assert "task.yaml:9:35: experiment.execution_policy.repetitions" in fault(text, ExperimentDescriptor)
+
+
+@pytest.mark.parametrize("value", ["1", '"no"', "no", "null"])
+def test_a_flag_is_true_or_false(value):
+    text = EXPERIMENT + f"  reporting: {{generate_html: {value}}}\n"
+    assert "should be a valid boolean" in fault(text, ExperimentDescriptor)
+
+
+def test_a_fault_in_one_of_several_kinds_of_repository_is_placed_at_its_value():
+    text = 'schema_version: "1.0"\nid: r\nversion: "1.0.0"\nrepository:\n  source: directory\n  path: ../x\n  license: MIT\n'
+    assert fault(text, RepositoryFile).startswith("task.yaml:6:9: repository.path: '../x' must be a relative path")

@@ -43,7 +43,7 @@ class Document(PlainYaml):
         raise InputError(message, place=first[0])
 
     def _fault(self, model: type[BaseModel], fault: Any) -> tuple[str, str]:
-        location = tuple(step for step in fault["loc"] if not _is_union_tag(step, fault["loc"], self.data))
+        location = _without_union_tags(fault["loc"], self.data)
         name = ".".join(str(step) for step in location)
         if fault["type"] == "extra_forbidden":
             known = _field_names(model, location[:-1])
@@ -69,19 +69,29 @@ def parse(text: str, source: str) -> Document:
     return Document(source=source, text=text, data=data, root=root)
 
 
-def _is_union_tag(step: int | str, location: Location, data: Any) -> bool:
+def _without_union_tags(location: Location, data: Any) -> tuple[int | str, ...]:
     """Pydantic puts the tried member of a union into the location; such a step is no key of the data."""
+    found: list[int | str] = []
     value = data
-    for each in location:
-        if each is step:
-            break
+    for index, step in enumerate(location):
+        if _is_union_tag(step, value, is_last=index == len(location) - 1):
+            continue
+        found.append(step)
         if isinstance(value, dict):
-            value = value.get(each, value)
-        elif isinstance(value, list) and isinstance(each, int) and each < len(value):
-            value = value[each]
-    if isinstance(value, dict):
-        return isinstance(step, str) and step not in value and bool(re.search(r"[A-Z\[\-]", step))
-    return isinstance(step, str)
+            value = value.get(step)
+        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
+            value = value[step]
+    return tuple(found)
+
+
+def _is_union_tag(step: int | str, value: Any, *, is_last: bool) -> bool:
+    if not isinstance(step, str):
+        return False
+    if not isinstance(value, dict):
+        return True
+    names_a_member = bool(re.search(r"[A-Z\[\-]", step))
+    is_discriminator = not is_last and any(step == each for each in value.values())
+    return step not in value and (names_a_member or is_discriminator)
 
 
 def _field_names(model: type[BaseModel], location: Location) -> list[str]:

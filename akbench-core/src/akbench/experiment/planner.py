@@ -222,7 +222,7 @@ def _check_dimension(
         if part.values is not None and value not in part.values:
             known = ", ".join(map(str, part.values))
             raise _rejected(experiment, f"{value!r} is no value of {descriptor.id!r}; allowed: {known}", place)
-        if part.configure.target == "agent" and value not in agents:
+        if part.configure.target == "agent" and not (isinstance(value, str) and value and value in agents):
             known = ", ".join(sorted(name for name in agents if name))
             raise _rejected(experiment, f"no agent {value!r} under experiment.agents; named there: {known}", place)
     key = part.configure.key
