@@ -86,11 +86,16 @@ def run(ctx: click.Context, file: Path, project_dir: Path, *, yes: bool, dry_run
 @project_option
 @json_option
 def list_experiments(project_dir: Path, *, as_json: bool) -> None:
-    """List the experiments of the project, oldest first."""
+    """List the experiments of the project, oldest first; one whose files are damaged is named on standard error."""
     from akbench.store.query import Store
 
     store = Store(Project.at(project_dir).data)
-    views = [store.experiment(name) for name in store.experiment_ids()]
+    views = []
+    for name in store.experiment_ids():
+        try:
+            views.append(store.experiment(name))
+        except InputError as error:
+            say(f"left out: {error}", err=True)
     if as_json:
         print_json([_experiment_json(view) for view in views])
         return
