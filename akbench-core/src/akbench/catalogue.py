@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from importlib import import_module
@@ -21,7 +22,8 @@ from akbench.descriptors.kinds import (
 )
 from akbench.descriptors.snapshot import Snapshot, kind_of, load_document
 from akbench.discovery import Extension, Failure, Installed, discover
-from akbench.spec import Evaluator, ExtensionError, InputError, ProcessAgent, Reading, RunFacts, Sandbox
+from akbench.foreign import cause_of, foreign_code
+from akbench.spec import AkbenchError, Evaluator, ExtensionError, InputError, ProcessAgent, Reading, RunFacts, Sandbox
 from akbench.spec.hooks import (
     AgentRecord,
     DescriptorRecord,
@@ -49,10 +51,14 @@ class Adapter:
         target = self._import()
         if not (isinstance(target, type) and issubclass(target, kind)):
             raise self._error(f"{self.record.target} is no {kind.__name__}")
-        try:
+        with self.guard("cannot be loaded"):
             return target()
-        except Exception as error:
-            raise self._error(f"{type(error).__name__}: {error}") from error
+
+    @contextmanager
+    def guard(self, failing: str) -> Iterator[None]:
+        """Run the adapter's own code; however it fails is an `ExtensionError` that names it (see `foreign_code`)."""
+        with foreign_code(f"adapter {self.record.id!r} of {self.distribution} {self.version} {failing}"):
+            yield
 
     def function(self) -> Any:
         """Import the target, a function."""
@@ -63,10 +69,8 @@ class Adapter:
 
     def _import(self) -> Any:
         module, _, name = self.record.target.partition(":")
-        try:
+        with self.guard("cannot be loaded"):
             return getattr(import_module(module), name)
-        except Exception as error:
-            raise self._error(f"{type(error).__name__}: {error}") from error
 
     def _error(self, cause: str) -> ExtensionError:
         return ExtensionError(
@@ -158,7 +162,8 @@ class Catalogue:
 
     def _add_extension(self, extension: Extension) -> None:
         try:
-            descriptors, adapters = _contents(extension)
+            with foreign_code("its descriptors cannot be read"):
+                descriptors, adapters = _contents(extension)
             for key in descriptors:
                 if key in self._descriptors:
                     raise InputError(f"{key[0]} {key[1]!r} is already registered by {self._descriptors[key].origin}")
@@ -166,11 +171,13 @@ class Catalogue:
                 if adapter_key in self._adapters:
                     other = self._adapters[adapter_key].distribution
                     raise InputError(f"adapter {adapter_key[1]!r} is already registered by {other}")
-        except Exception as error:  # noqa: BLE001 - whatever is wrong with an extension, the others must work
-            cause = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+        except AkbenchError as error:
             self.failures.append(
                 Failure(
-                    name=extension.name, distribution=extension.distribution, version=extension.version, cause=cause
+                    name=extension.name,
+                    distribution=extension.distribution,
+                    version=extension.version,
+                    cause=cause_of(error),
                 )
             )
             return

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from typing import Any
 
 import pluggy
 
-from akbench.spec import hooks
+from akbench.foreign import cause_of, distribution_of, foreign_code, installed_entry_points
+from akbench.spec import ExtensionError, hooks
 
 __all__ = ["Extension", "Failure", "Installed", "discover"]
 
 GROUP = "akbench"
 CORE = "akbench-core"
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_RESOURCE = re.compile(r"[^:\s]+:[^:\s]+")
 RECORDS: dict[str, type[Any]] = {
     "akbench_register_agents": hooks.AgentRecord,
     "akbench_register_runtimes": hooks.RuntimeRecord,
@@ -70,31 +74,35 @@ def discover(environ: dict[str, str] | None = None) -> Installed:
     environ = dict(os.environ) if environ is None else environ
     disabled = {name.strip() for name in environ.get("AKBENCH_DISABLE", "").split(",")}
     strict = environ.get("AKBENCH_STRICT") == "1"
-    found = sorted(entry_points(group=GROUP), key=_order)
+    found, unreadable = installed_entry_points(GROUP)
     extensions: list[Extension] = []
-    failures: list[Failure] = []
-    for entry in found:
+    failures = [
+        Failure(name=name, distribution=name, version="unknown", cause=f"its metadata cannot be read: {cause}")
+        for name, cause in unreadable.items()
+    ]
+    for entry in sorted(found, key=_order):
         if entry.name in disabled:
             continue
         try:
-            extensions.append(_load(entry))
-        except Exception as error:
+            with foreign_code("it cannot be loaded"):
+                extensions.append(_load(entry))
+        except ExtensionError as error:
+            cause = error.__cause__ or error
             if strict:
-                raise
-            name, version = _distribution(entry)
-            cause = f"{type(error).__name__}: {error}"
-            failures.append(Failure(name=entry.name, distribution=name, version=version, cause=cause))
+                raise cause from None
+            name, version = distribution_of(entry)
+            failures.append(Failure(name=entry.name, distribution=name, version=version, cause=cause_of(cause)))
     return Installed(extensions=tuple(extensions), failures=tuple(failures))
 
 
 def _order(entry: EntryPoint) -> tuple[bool, str, str]:
     """The core first, so that nothing can take its names; then by name, so that the order is the same everywhere."""
-    distribution, _ = _distribution(entry)
+    distribution, _ = distribution_of(entry)
     return distribution != CORE, entry.name, distribution
 
 
 def _load(entry: EntryPoint) -> Extension:
-    distribution, version = _distribution(entry)
+    distribution, version = distribution_of(entry)
     manager = pluggy.PluginManager(hooks.PROJECT)
     manager.add_hookspecs(hooks)
     module = entry.load()
@@ -110,11 +118,28 @@ def _call(manager: pluggy.PluginManager, hook: str, kind: type[Any]) -> list[Any
     for record in records:
         if not isinstance(record, kind):
             raise TypeError(f"{hook} returned {type(record).__name__}, expected {kind.__name__}")
+        _check(record)
         api = getattr(record, "api", hooks.API_VERSION)
         if api != hooks.API_VERSION:
             raise TypeError(f"{record.id!r} was written for API version {api}; this core offers {hooks.API_VERSION}")
     return records
 
 
-def _distribution(entry: EntryPoint) -> tuple[str, str]:
-    return (entry.dist.name, entry.dist.version) if entry.dist else ("unknown", "unknown")
+def _check(record: Any) -> None:
+    """Raise for a record whose fields are not what they are declared to be: Python does not look."""
+    paths: Any = getattr(record, "descriptors", None)
+    if isinstance(record, hooks.Record):
+        adapter_id: Any = record.id
+        target: Any = record.target
+        if not _matches(_ID, adapter_id):
+            raise ValueError(f"{adapter_id!r} is no adapter id: letters, digits, '.', '_' and '-'")
+        if not _matches(_RESOURCE, target):
+            raise ValueError(f"target {target!r} of {adapter_id!r} is not written as package.module:Name")
+    else:
+        paths = (record.descriptor,)
+    if isinstance(paths, str) or not all(_matches(_RESOURCE, path) for path in paths):
+        raise ValueError(f"descriptors {paths!r} are not a list of package:path/in/package.yaml")
+
+
+def _matches(pattern: re.Pattern[str], value: object) -> bool:
+    return isinstance(value, str) and pattern.fullmatch(value) is not None

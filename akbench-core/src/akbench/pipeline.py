@@ -155,7 +155,8 @@ def _sandbox(
         adapter, sandbox = catalogue.sandbox(wanted)
     except InputError as error:
         raise experiment.document.error(error.message, ("experiment", "isolation", "sandbox")) from error
-    probe = sandbox.probe()
+    with adapter.guard("cannot be probed"):
+        probe = sandbox.probe()
     if probe.problems:
         raise HostError(f"sandbox {wanted!r} does not work here: {_problem_text(probe.problems)}")
     return adapter, sandbox, probe.facts
@@ -166,7 +167,8 @@ def strongest_sandbox(catalogue: Catalogue) -> tuple[Adapter, Sandbox, Mapping[s
     problems: list[str] = []
     for name in catalogue.sandbox_names():
         adapter, sandbox = catalogue.sandbox(name)
-        probe = sandbox.probe()
+        with adapter.guard("cannot be probed"):
+            probe = sandbox.probe()
         if not probe.problems:
             return adapter, sandbox, probe.facts
         problems.append(f"{name}: {_problem_text(probe.problems)}")
@@ -210,7 +212,8 @@ def task_evaluator(task: Task, catalogue: Catalogue) -> tuple[Adapter, Evaluator
     except InputError as error:
         raise task.evaluator.document.error(error.message, ("evaluator", "adapter")) from error
     try:
-        evaluator.check_config(part.config)
+        with adapter.guard("cannot check its configuration"):
+            evaluator.check_config(part.config)
     except InputError as error:
         raise task.evaluator.document.error(error.message, ("evaluator", "config")) from error
     return adapter, evaluator
@@ -424,7 +427,8 @@ def _ready_agent(loaded: Loaded, choice: AgentChoice) -> _ReadyAgent:
         for each in part.environment
     }
     context = ProbeContext(config=choice.config, environ=declared, bounded=loaded.sandbox[1].bounded)
-    probe = agent.probe(context)
+    with adapter.guard("cannot be probed"):
+        probe = agent.probe(context)
     supports: dict[str, Support] = {**part.capabilities, **probe.capabilities}
     return _ReadyAgent(
         adapter=adapter,

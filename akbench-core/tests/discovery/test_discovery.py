@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from akbench.spec import CAPABILITIES
+
 GOOD = """
 from akbench.spec import AgentRecord, hookimpl
 @hookimpl
@@ -22,6 +24,26 @@ BROKEN = {
     "wrong record": (GOOD.replace("AgentRecord(", "dict("), "expected AgentRecord"),
     "wrong api": (GOOD.replace('summary="a test"', 'summary="a test", api=99'), "API version 99"),
     "raises": (GOOD.replace("return [", "raise RuntimeError('boom'); return ["), "boom"),
+    "exits": ("import sys; sys.exit(7)", "SystemExit: 7"),
+    "exits in a hook": (GOOD.replace("return [", "raise SystemExit(9); return ["), "SystemExit: 9"),
+    "raises no Exception": ("class Odd(BaseException): pass\nraise Odd('x')", "Odd: x"),
+    "raises what cannot be told": (
+        "class E(Exception):\n    def __str__(self): raise ValueError\nraise E",
+        "usable: E",
+    ),
+    "tells a novel": ("raise RuntimeError('so it\\nbegan ' * 1000)", "RuntimeError: so it began so it"),
+    "raises late": (GOOD.replace("return [", "yield (").replace("]", "); raise ValueError('late')"), "late"),
+    "a bad id": (GOOD.replace('"{name}-adapter"', '"../x y"'), "'../x y' is no adapter id"),
+    "a number as id": (GOOD.replace('"{name}-adapter"', "3"), "3 is no adapter id"),
+    "a bad target": (GOOD.replace("nowhere:Nothing", "nowhere"), "is not written as package.module:Name"),
+    "a text as descriptors": (
+        GOOD.replace('summary="a test"', 'summary="a test", descriptors="abc"'),
+        "descriptors 'abc' are not a list",
+    ),
+    "a package that exits": (
+        GOOD.replace('summary="a test"', 'summary="a test", descriptors=("exiting:x.yaml",)'),
+        "its descriptors cannot be read: SystemExit: 5",
+    ),
     "duplicate": (GOOD.replace('"{name}-adapter"', '"command"'), "already registered by akbench-core"),
     "bad descriptor": (
         GOOD.replace('summary="a test"', 'summary="a test", descriptors=("akbench.builtin:nowhere.yaml",)'),
@@ -55,6 +77,7 @@ def akbench(site: Path, *arguments: str, **environ: str) -> subprocess.Completed
 @pytest.mark.parametrize("case", BROKEN, ids=lambda case: case.replace(" ", "_"))
 def test_a_broken_extension_is_named_with_its_cause_and_the_others_work(tmp_path: Path, case: str):
     source, cause = BROKEN[case]
+    (tmp_path / "exiting.py").write_text("raise SystemExit(5)")
     install(tmp_path, "aaa-broken", source)
     install(tmp_path, "zzz-good", GOOD)
     done = akbench(tmp_path, "agent", "list", "--json")
@@ -64,6 +87,54 @@ def test_a_broken_extension_is_named_with_its_cause_and_the_others_work(tmp_path
     (failure,) = listed["failures"]
     assert "aaa-broken 1.2.3" in failure
     assert cause in failure
+    assert "\n" not in failure
+    assert len(failure) < 500
+
+
+def test_what_an_extension_prints_does_not_get_into_the_output(tmp_path: Path):
+    install(tmp_path, "loud", "print('HELLO')\n" + GOOD)
+    done = akbench(tmp_path, "agent", "list", "--json")
+    assert json.loads(done.stdout)["failures"] == []
+    assert "HELLO" in done.stderr
+
+
+def test_damaged_metadata_hides_no_other_extension(tmp_path: Path):
+    install(tmp_path, "broken", "raise RuntimeError('boom')")
+    install(tmp_path, "damaged", GOOD)
+    (tmp_path / "broken-1.2.3.dist-info" / "METADATA").unlink()
+    (tmp_path / "damaged-1.2.3.dist-info" / "entry_points.txt").write_bytes(b"[akbench]\n\xff = x\n")
+    code = "from akbench.discovery import discover; print(*discover().failures, sep='\\n')"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "extension 'broken' of unknown unknown is not usable: RuntimeError: boom" in done.stdout
+    assert "extension 'damaged' of damaged unknown is not usable: its metadata cannot be read" in done.stdout
+
+
+def test_an_adapter_that_exits_where_it_is_probed_is_named_and_the_others_are_shown(tmp_path: Path):
+    source = GOOD.replace("nowhere:Nothing", "leaving:Leaving").replace(
+        'summary="a test"', 'summary="a test", descriptors=("leaving_data:agent.yaml",)'
+    )
+    install(tmp_path, "leaving", source)
+    (tmp_path / "leaving.py").write_text(
+        "from akbench.builtin.agents import DoNothing\n"
+        "class Leaving(DoNothing):\n    def probe(self, context): raise SystemExit(4)\n"
+    )
+    (tmp_path / "leaving_data").mkdir()
+    (tmp_path / "leaving_data" / "__init__.py").write_text("")
+    capabilities = ", ".join(f"{name}: unknown" for name in CAPABILITIES)
+    (tmp_path / "leaving_data" / "agent.yaml").write_text(
+        'schema_version: "1.0"\nid: leaving\nversion: "1.0.0"\nagent:\n  adapter: leaving-adapter\n'
+        f"  execution_type: process\n  capabilities: {{{capabilities}}}\n"
+    )
+    done = akbench(tmp_path, "agent", "inspect", "leaving", "--json")
+    assert done.returncode == 0, done.stderr
+    (problem,) = json.loads(done.stdout)["problems"]
+    assert "adapter 'leaving-adapter' of leaving 1.2.3 cannot be probed: SystemExit: 4" in problem["message"]
 
 
 def test_an_extension_can_be_left_out_by_name(tmp_path: Path):

@@ -69,25 +69,23 @@ class LazyGroup(click.Group):
 
 
 def _extension_commands() -> dict[str, str]:
-    from importlib.metadata import entry_points
+    from akbench.foreign import distribution_of, installed_entry_points
 
-    found = sorted(entry_points(group=GROUP), key=lambda entry: entry.name)
-    return {entry.name: entry.dist.name if entry.dist else "an extension" for entry in found}
+    found, _ = installed_entry_points(GROUP)
+    return {entry.name: distribution_of(entry)[0] for entry in sorted(found, key=lambda entry: entry.name)}
 
 
 def _load_extension_command(name: str) -> click.Command | None:
-    from importlib.metadata import entry_points
+    from akbench.foreign import distribution_of, foreign_code, installed_entry_points
 
-    from akbench.spec import ExtensionError
-
-    for entry in entry_points(group=GROUP, name=name):
-        try:
+    for entry in installed_entry_points(GROUP)[0]:
+        if entry.name != name:
+            continue
+        with foreign_code(f"command {name!r} of {' '.join(distribution_of(entry))} cannot be loaded"):
             command = entry.load()
-        except Exception as error:
-            owner = f"{entry.dist.name} {entry.dist.version}" if entry.dist else "unknown distribution"
-            raise ExtensionError(f"command {name!r} of {owner} cannot be loaded: {error}") from error
-        if isinstance(command, click.Command):
-            return command
+            if not isinstance(command, click.Command):
+                raise TypeError(f"{entry.value} is no click command")
+        return command
     return None
 
 

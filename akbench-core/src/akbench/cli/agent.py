@@ -11,7 +11,7 @@ from akbench.catalogue import Catalogue
 from akbench.cli.output import json_option, print_json, print_table, project_option, say
 from akbench.descriptors.kinds import AgentDescriptor
 from akbench.experiment.configuration import complete_configuration
-from akbench.spec import ExtensionError, JsonValue, Probe, ProbeContext, Problem, Support
+from akbench.spec import ExtensionError, InputError, JsonValue, Probe, ProbeContext, Problem, Support
 
 __all__ = ["agent", "probe_agent"]
 
@@ -63,13 +63,16 @@ def probe_agent(catalogue: Catalogue, model: AgentDescriptor) -> Probe:
     from akbench.pipeline import strongest_sandbox
 
     try:
-        _, adapter = catalogue.agent_adapter(model.agent.adapter)
+        found, adapter = catalogue.agent_adapter(model.agent.adapter)
         _, sandbox, _ = strongest_sandbox(catalogue)
         declared = {each.name: os.environ[each.name] for each in model.agent.environment if each.name in os.environ}
         config = complete_configuration(model, {})
-        return adapter.probe(ProbeContext(config=config, environ=declared, bounded=sandbox.bounded))
+        with found.guard("cannot be probed"):
+            return adapter.probe(ProbeContext(config=config, environ=declared, bounded=sandbox.bounded))
     except ExtensionError as error:
         return Probe(version=None, problems=(Problem(message=str(error), mend="reinstall or update it"),))
+    except InputError as error:
+        return Probe(version=None, problems=(Problem(message=str(error), mend="install it or correct the name"),))
 
 
 def report_failures(catalogue: Catalogue) -> None:

@@ -184,7 +184,9 @@ def _report(loaded: Loaded, experiment_id: str) -> Path | None:
     exporter = loaded.catalogue.exporter("html")
     if exporter is None or not loaded.experiment.model.experiment.reporting.generate_html:
         return None
-    written = exporter.function()(loaded.project.data, loaded.project.reports, (experiment_id,))
+    write = exporter.function()
+    with exporter.guard("wrote no report"):
+        written = write(loaded.project.data, loaded.project.reports, (experiment_id,))
     return Path(written)
 
 

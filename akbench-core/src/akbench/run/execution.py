@@ -15,6 +15,7 @@ from akbench.dataset.assembly import AssembledTask
 from akbench.dataset.environment import PreparedEnvironment
 from akbench.evaluate.evaluation import Evaluation, evaluate
 from akbench.evaluate.protection import judged_tree
+from akbench.foreign import cause_of
 from akbench.run.agent_work import AgentWork, Rooms, agent_request, interpret, make_rooms, run_agent
 from akbench.run.collection import keep_agent_files
 from akbench.run.journal import RunFolder
@@ -33,6 +34,7 @@ from akbench.spec import (
     RunFacts,
     Sandbox,
     Usage,
+    unavailable,
 )
 from akbench.workspace.capture import Capture, capture
 from akbench.workspace.reference import reference_solution
@@ -100,7 +102,7 @@ def execute(spec: RunSpec, equipment: Equipment, folder: RunFolder, cancelled: t
         ended = Verdict(state=RunState.INVALID_CONFIGURATION, reason=str(error))
     except (AkbenchError, OSError) as error:
         ended = Verdict(state=RunState.INFRASTRUCTURE_ERROR, reason=str(error))
-    except Exception as error:  # noqa: BLE001 - an adapter's bug ends its own run, never the experiment
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - an adapter's bug ends its own run, never the experiment
         folder.write("error.txt", traceback.format_exc().encode(), "text/plain")
         ended = Verdict(state=RunState.INFRASTRUCTURE_ERROR, reason=f"{type(error).__name__}: {error} (see error.txt)")
     folder.enter(RunState.FINALIZING)
@@ -287,7 +289,7 @@ def _result(spec: RunSpec, equipment: Equipment, folder: RunFolder, progress: _P
         solved=ended.solved,
         reason=ended.reason,
     )
-    metrics = {name: derive(facts) for name, derive in equipment.metrics.items()}
+    metrics = {name: _reading(derive, facts) for name, derive in equipment.metrics.items()}
     folder.write_json("metrics.json", metrics)
     return RunResult(
         experiment_id=spec.experiment_id,
@@ -313,3 +315,11 @@ def _result(spec: RunSpec, equipment: Equipment, folder: RunFolder, progress: _P
         oddities=progress.oddities,
         artifacts=folder.artifacts(),
     )
+
+
+def _reading(derive: Callable[[RunFacts], Reading], facts: RunFacts) -> Reading:
+    try:
+        found: object = derive(facts)
+        return found if isinstance(found, Reading) else unavailable(f"the metric returned {type(found).__name__}")
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a metric's bug costs its own number, nothing else
+        return unavailable(f"the metric failed: {cause_of(error)}")

@@ -1,0 +1,78 @@
+"""Code of others: found and run so that nothing it does (raise, exit, print) reaches beyond its own error.
+
+The contract is imported where it is used: `akbench --help` looks for commands of extensions and needs none of it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
+from importlib.metadata import EntryPoint, distributions, entry_points
+
+__all__ = ["cause_of", "distribution_of", "foreign_code", "installed_entry_points"]
+
+_LONGEST = 300
+
+
+@contextmanager
+def foreign_code(owner: str) -> Iterator[None]:
+    """Run an extension's code; `owner` begins the message and names it.
+
+    What it prints goes to standard error: standard output is the command's own. Errors of AK-Bench and a Ctrl-C pass;
+    however else the code ends, also by leaving the process, becomes an `ExtensionError`. For the main thread only.
+    """
+    from akbench.spec.errors import AkbenchError, ExtensionError
+
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    except (AkbenchError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        raise ExtensionError(f"{owner}: {cause_of(error)}") from error
+
+
+def cause_of(error: BaseException) -> str:
+    """The error in one line of bounded length."""
+    from akbench.spec.errors import AkbenchError
+
+    try:
+        text = " ".join(str(error).split())
+    except Exception:  # noqa: BLE001 - an error of others may fail at telling what it is
+        text = ""
+    if isinstance(error, AkbenchError):
+        return text
+    name = type(error).__name__
+    return f"{name}: {text}"[:_LONGEST] if text else name
+
+
+def installed_entry_points(group: str) -> tuple[list[EntryPoint], dict[str, str]]:
+    """All entry points of `group`, and the distributions whose metadata cannot be read, with the cause."""
+    try:
+        return list(entry_points(group=group)), {}
+    except Exception:  # noqa: BLE001 - one unreadable file hides all: look into each distribution alone
+        return _one_by_one(group)
+
+
+def _one_by_one(group: str) -> tuple[list[EntryPoint], dict[str, str]]:
+    found: list[EntryPoint] = []
+    unreadable: dict[str, str] = {}
+    for number, distribution in enumerate(distributions()):
+        name = f"number {number}"
+        try:
+            name = distribution.name or name
+            found += [entry for entry in distribution.entry_points if entry.group == group]
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with one, the others must be found
+            unreadable.setdefault(name, cause_of(error))
+    return found, unreadable
+
+
+def distribution_of(entry: EntryPoint) -> tuple[str, str]:
+    """Name and version of the distribution that an entry point belongs to, as far as its metadata tells."""
+    if entry.dist is None:
+        return "unknown", "unknown"
+    try:
+        return entry.dist.name or "unknown", entry.dist.version or "unknown"
+    except Exception:  # noqa: BLE001 - damaged metadata still belongs to an extension that can be named
+        return "unknown", "unknown"
