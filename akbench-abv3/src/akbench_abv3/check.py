@@ -17,7 +17,6 @@ from akbench_abv3.experiments.layout import Experiment, default_way, read_experi
 from akbench_abv3.finding import Finding, has_errors
 from akbench_abv3.reading.bounded import OutsideError, contained
 from akbench_abv3.repository import Repository
-from akbench_abv3.results.existing import check_results, check_transcript_level
 from akbench_abv3.stated import DEFAULT_EXPERIMENT, DEFAULT_RESULTS_FOLDER, RUN_CONFIG_VARIABLE
 
 if TYPE_CHECKING:
@@ -63,24 +62,30 @@ def check_repository(
     results: bool = False,
     allow_unknown_dependencies: bool = False,
     secrets: Mapping[str, str] | None = None,
+    apart_from: tuple[str, ...] = (),
 ) -> Checked:
     """Check the repository at `root`.
 
     `level` is "1" or "1+t"; `results` also judges existing results; `secrets` are values, by
-    variable, that must not stand in a transcript.
+    variable, that must not stand in a transcript; changes in the folders `apart_from` and in the
+    results folder do not make the work tree dirty.
     """
     root = Path(os.path.realpath(root))
     manifest, findings = read_manifest(root)
     if manifest is None:
         return Checked(root=root, level=level, findings=findings, manifest=None)
     checking = _Checking(root, manifest, list(findings), level)
-    checking.describe()
+    checking.describe(apart_from)
     checking.depend(allow_unknown=allow_unknown_dependencies)
     checking.lay_out()
     described = not has_errors(tuple(checking.findings))
     if results and checking.results_folder:
+        from akbench_abv3.results.existing import check_results
+
         checking.findings.extend(check_results(root, checking.results_folder))
     if level == "1+t" and checking.results_folder:
+        from akbench_abv3.results.existing import check_transcript_level
+
         found = check_transcript_level(root, checking.results_folder, checking.experiments, secrets or {})
         checking.findings.extend(one for one in found if one not in checking.findings)
     return checking.checked(described=described)
@@ -98,9 +103,9 @@ class _Checking:
         self.results_folder: str | None = None
         self.git = GitFacts()
 
-    def describe(self) -> None:
+    def describe(self, apart_from: tuple[str, ...]) -> None:
         self._place_results()
-        self.git = git_facts(self.root, apart_from=(self.results_folder,) if self.results_folder else ())
+        self.git = git_facts(self.root, apart_from=(*apart_from, self.results_folder or ""))
         if self.manifest.repo is not None:
             self._version(self.manifest.repo)
             self._logo(self.manifest.repo)
@@ -150,7 +155,7 @@ class _Checking:
         tag = self.git.tag
         assert tag is not None
         self.version = tag.version
-        beyond = f", {tag.distance} commits before HEAD" if tag.distance else ""
+        beyond = f", HEAD is {tag.distance} further" if tag.distance else ""
         self.version_source = f"Git tag {tag.tag}{beyond}"
         if not tag.is_semantic:
             message = f"the nearest Git tag {tag.tag} is not a semantic version"
@@ -202,7 +207,7 @@ class _Checking:
         if folder == self.root or (folder.exists() and not folder.is_dir()):
             self._add("E060", "results", "folder", f"{named} cannot be the results folder")
         elif self._meets_configs(folder):
-            self._add("E060", "results", "folder", f"{named} and the run-configs folder contain each other")
+            self._add("E060", "results", "folder", f"{named} and the run-configs folder overlap")
         else:
             self.results_folder = folder.relative_to(self.root).as_posix()
 
@@ -211,6 +216,8 @@ class _Checking:
         if section is None or section.folder is None:
             return False
         configs = Path(os.path.realpath(self.root / section.folder.replace("\0", "")))
+        if self.root not in configs.parents:
+            return False  # outside the repository, and reported as such
         return folder == configs or folder in configs.parents or configs in folder.parents
 
     def _is_wrong(self, section: str, name: str | None = None) -> bool:

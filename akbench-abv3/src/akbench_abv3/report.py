@@ -26,8 +26,9 @@ class Row:
     place: str
     text: str
 
-    def __str__(self) -> str:
-        return f"{self.verdict} {self.code:4}  {visible(self.place):18} {visible(self.text)}".rstrip()
+    def line(self, width: int) -> str:
+        """Return the line with the place in a column of `width` characters."""
+        return f"{self.verdict} {self.code:4}  {visible(self.place):{width}}  {visible(self.text)}".rstrip()
 
 
 def check_title(checked: Checked) -> str:

@@ -12,6 +12,7 @@ from akbench_abv3.cli.options import allow_unknown_option, directory_option
 from akbench_abv3.completed import ExitCode
 from akbench_abv3.dependencies.provided import credential_variables
 from akbench_abv3.report import Row, check_document, check_rows, check_summary, check_title, passes_check
+from akbench_abv3.terminal import visible
 from akbench_abv3.writing import json_document
 
 if TYPE_CHECKING:
@@ -66,11 +67,13 @@ def command(
 def print_check(checked: Checked, *, strict: bool = False, err: bool = False) -> None:
     """Print the whole report."""
     click.echo(check_title(checked), err=err)
-    for row in check_rows(checked):
-        click.echo(_coloured(row), err=err)
+    rows = tuple(check_rows(checked))
+    width = max(len(visible(row.place)) for row in rows)
+    for row in rows:
+        click.echo(_coloured(row, width), err=err)
     click.echo(check_summary(checked, strict=strict), err=err)
 
 
-def _coloured(row: Row) -> str:
-    text = str(row)
+def _coloured(row: Row, width: int) -> str:
+    text = row.line(width)
     return click.style(text[:4], fg=_COLOURS[row.verdict]) + text[4:]

@@ -26,12 +26,12 @@ class Refusal(click.ClickException):
         super().__init__(
             visible(message) if "\n" not in message else "\n".join(map(visible, message.split("\n")))
         )
-        self.exit_code = int(code)
+        self.exit_code = int(code)  # type: ignore[misc]
 
 
-def accepted_repository(root: Path, *, allow_unknown: bool) -> Repository:
+def accepted_repository(root: Path, *, allow_unknown: bool, apart_from: tuple[str, ...] = ()) -> Repository:
     """Check the repository and return it; refuse with the report when it is not in order."""
-    checked = check_repository(root, allow_unknown_dependencies=allow_unknown)
+    checked = check_repository(root, allow_unknown_dependencies=allow_unknown, apart_from=apart_from)
     if checked.repository is None:
         print_check(checked, err=True)
         raise Refusal("the repository does not pass its check (above)", ExitCode.BAD_DESCRIPTION)

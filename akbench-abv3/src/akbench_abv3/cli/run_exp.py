@@ -86,7 +86,8 @@ def command(
     """
     if resume and overwrite:
         raise click.UsageError("--resume and --overwrite exclude each other")
-    repository = accepted_repository(root, allow_unknown=allow_unknown)
+    apart_from = (os.path.normpath(results_base),) if results_base else ()
+    repository = accepted_repository(root, allow_unknown=allow_unknown, apart_from=apart_from)
     experiment = _experiment(repository, name, only)
     folder = ExperimentFolder(path=_results_folder(repository, results_base) / experiment.name)
     if dry_run:

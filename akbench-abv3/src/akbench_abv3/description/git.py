@@ -134,7 +134,7 @@ def _ancestry(repository: Repo, head: ObjectID) -> Iterator[tuple[int, ObjectID]
 def changed_paths(repository: Repo, apart_from: tuple[str, ...]) -> Iterator[str]:
     """Yield the paths that differ from HEAD: staged, changed and untracked, ignored ones left out."""
     for path in _every_change(repository):
-        if not any(path == folder or path.startswith(f"{folder}/") for folder in apart_from):
+        if not any(folder and f"{path}/".startswith(f"{folder}/") for folder in apart_from):
             yield path
 
 

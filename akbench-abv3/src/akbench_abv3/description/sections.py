@@ -55,7 +55,7 @@ Variables = Annotated[list[Variable], Field(min_length=1), BeforeValidator(_as_l
 class Section(BaseModel):
     """A section: every field optional here, so that one wrong field does not hide the others."""
 
-    model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
+    model_config = ConfigDict(strict=True, extra="ignore", frozen=True, defer_build=True)
 
 
 class RepoSection(Section):
@@ -167,7 +167,7 @@ SECTION_RULES: Final[dict[str, SectionRules]] = {
             "type": Rule(code="E043", must="must be env, file, dir, docker or step"),
             "env": Rule(
                 code="E044",
-                must="must be a variable (capitals, digits, _; not PATH, HOME, ABV3_* or the like) or a list of them",
+                must="must be a variable or a list: capitals, digits, _; not PATH, HOME, ABV3_* or the like",
             ),
             "secret": Rule(code="E045", must="must be true or false"),
             "command": Rule(code="E046", must=_COMMAND),

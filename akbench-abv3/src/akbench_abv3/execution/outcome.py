@@ -92,7 +92,14 @@ def _own(order: Order, runs: tuple[RunOutcome, ...], path: Path) -> ExperimentOu
         document = parse_json(read_text(path, MAX_RESULT_BYTES))
         assert isinstance(document, dict)
         write_atomically(path, json_document({**document, "main_metric": result.main_metric}))
-    return _outcome(order, runs, result, _COMMAND, findings, "" if result else "results.json is not valid")
+    return ExperimentOutcome(
+        experiment=order.experiment.name,
+        runs=runs,
+        result=result,
+        written_by=_COMMAND,
+        findings=findings,
+        reason="" if result else f"the one that the command wrote is not valid ({shown})",
+    )
 
 
 def _aggregated(order: Order, runs: tuple[RunOutcome, ...], path: Path) -> ExperimentOutcome:
@@ -103,27 +110,17 @@ def _aggregated(order: Order, runs: tuple[RunOutcome, ...], path: Path) -> Exper
     aggregated = aggregate(finished, tally, shown=shown)
     if aggregated.document is None:
         path.unlink(missing_ok=True)  # what an earlier execution aggregated would be a wrong claim now
-        return _outcome(order, runs, None, None, aggregated.findings, aggregated.reason)
-    write_atomically(path, json_document(aggregated.document))
-    result, findings = judge_result(aggregated.document, Tier.EXPERIMENT, shown=shown)
-    return _outcome(order, runs, result, _TOOL, findings, "")
-
-
-def _outcome(
-    order: Order,
-    runs: tuple[RunOutcome, ...],
-    result: Result | None,
-    written_by: str | None,
-    findings: tuple[Finding, ...],
-    reason: str,
-) -> ExperimentOutcome:
+        result, findings = None, aggregated.findings
+    else:
+        write_atomically(path, json_document(aggregated.document))
+        result, findings = judge_result(aggregated.document, Tier.EXPERIMENT, shown=shown)
     return ExperimentOutcome(
         experiment=order.experiment.name,
         runs=runs,
         result=result,
-        written_by=written_by,
+        written_by=_TOOL if result else None,
         findings=findings,
-        reason=reason,
+        reason=aggregated.reason,
     )
 
 

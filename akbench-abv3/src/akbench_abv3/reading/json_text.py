@@ -21,8 +21,8 @@ def parse_json(text: str) -> object:
         raise UnreadableError(f"{error.lineno}:{error.colno} {error.msg}") from error
     except RecursionError as error:
         raise UnreadableError("nested too deeply") from error
-    except ValueError as error:  # integers beyond Python's digit limit
-        raise UnreadableError(str(error)) from error
+    except ValueError as error:
+        raise UnreadableError("a number has too many digits") from error
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -17,8 +17,8 @@ def parse_toml(text: str) -> dict[str, object]:
         raise UnreadableError(_placed(error)) from error
     except RecursionError as error:
         raise UnreadableError("nested too deeply") from error
-    except ValueError as error:  # numbers and dates that Python cannot hold
-        raise UnreadableError(str(error)) from error
+    except ValueError as error:
+        raise UnreadableError("a number has too many digits") from error
 
 
 def _placed(error: tomli.TOMLDecodeError) -> str:

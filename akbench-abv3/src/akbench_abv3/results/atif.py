@@ -14,7 +14,6 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
-    TypeAdapter,
     ValidationError,
     model_validator,
 )
@@ -46,7 +45,7 @@ def _iso_time(text: str) -> str:
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class MediaSource(_Part):
@@ -218,19 +217,17 @@ class Trajectory(_Part):
         return self
 
 
-_TRAJECTORY: TypeAdapter[Trajectory] = TypeAdapter(Trajectory)
-
-
 def atif_faults(document: object) -> tuple[Trajectory | None, tuple[tuple[str, str], ...]]:
     """Read a parsed transcript; return it, and each fault as (place, message)."""
     try:
-        trajectory = _TRAJECTORY.validate_python(document)
+        trajectory = Trajectory.model_validate(document)
     except ValidationError as error:
-        return None, tuple(
+        faults = [
             (_place(one["loc"]), one["msg"]) for one in error.errors(include_url=False, include_input=False)
-        )
-    faults = tuple(_numbering(trajectory, ""))
-    return (None if faults else trajectory), faults
+        ]
+        return None, tuple(dict(reversed(faults)).items())[::-1]
+    misnumbered = tuple(_numbering(trajectory, ""))
+    return (None if misnumbered else trajectory), misnumbered
 
 
 def _numbering(trajectory: Trajectory, prefix: str) -> list[tuple[str, str]]:
@@ -245,4 +242,6 @@ def _numbering(trajectory: Trajectory, prefix: str) -> list[tuple[str, str]]:
 
 
 def _place(steps: tuple[str | int, ...]) -> str:
-    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps).removeprefix(".")
+    # Where a value may be of several types, pydantic puts the type's name into the place.
+    named = (step for step in steps if step not in ("str", "float") and "[" not in str(step))
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in named).removeprefix(".")

@@ -36,7 +36,7 @@ class Tier(StrEnum):
 
 
 class _Foreign(BaseModel):
-    model_config = ConfigDict(strict=True, extra="allow", frozen=True)
+    model_config = ConfigDict(strict=True, extra="allow", frozen=True, defer_build=True)
 
 
 Natural = Annotated[int, Field(ge=0)]
@@ -105,8 +105,8 @@ def judge_result(document: object, tier: Tier, *, shown: str) -> tuple[Result | 
     return _Judge(document, tier, shown).judge()
 
 
-_INFO: Final = TypeAdapter(dict[str, MetricInfo])
-_COVERAGE: Final = TypeAdapter(dict[str, Natural], config=ConfigDict(strict=True))
+_INFO: Final = TypeAdapter(dict[str, MetricInfo], config=ConfigDict(defer_build=True))
+_COVERAGE: Final = TypeAdapter(dict[str, Natural], config=ConfigDict(strict=True, defer_build=True))
 _RUNS: Final = TypeAdapter(Runs)
 
 
