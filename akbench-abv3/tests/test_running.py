@@ -58,7 +58,8 @@ def test_run_configs_are_executed_in_natural_order_and_their_results_aggregated(
 def test_a_run_is_told_where_everything_is(experiment, abv3):
     root = experiment(
         {
-            "a": "result(success=1, extra={k: v for k, v in os.environ.items() if k.startswith(('ABV3_', 'RUN_CONFIG'))})"
+            "a": "own = {k: v for k, v in os.environ.items() if k.startswith(('ABV3_', 'RUN_CONFIG'))}; "
+            "result(success=1, extra=own)"
         }
     )
 
@@ -276,7 +277,8 @@ def test_a_wrong_description_is_refused_with_its_report(experiment, abv3):
 def test_a_missing_dependency_and_installation_are_named_before_anything_runs(experiment, abv3):
     root = experiment(
         {"a": GOOD},
-        add="[install]\ncommand = 'true'\n[dependency.openai_api_key]\n[dependency.hf_token]\nrequired = false",
+        add="[install]\ncommand = 'true'\n[dependency.openai_api_key]\n"
+        "[dependency.hf_token]\nrequired = false",
     )
 
     said = abv3("run_exp", "-C", str(root))
@@ -420,7 +422,8 @@ def test_a_second_run_of_the_same_experiment_is_locked_out(experiment, abv3_proc
 
 
 TREE = """
-inner = "import os, time, signal; signal.signal(signal.SIGINT, signal.SIG_DFL); open('pids', 'a').write(str(os.getpid()) + ' '); time.sleep(120)"
+inner = "import os, time, signal; signal.signal(signal.SIGINT, signal.SIG_DFL); "
+inner += "open('pids', 'a').write(str(os.getpid()) + ' '); time.sleep(120)"
 subprocess.Popen([sys.executable, '-c', inner])
 subprocess.Popen([sys.executable, '-c', inner], start_new_session=True)
 subprocess.Popen(['/bin/sh', '-c', f'setsid {sys.executable} -c "{inner}" &'])
@@ -552,7 +555,10 @@ def test_a_secret_in_a_file_of_the_run_is_reported_without_its_value(experiment,
 
 
 def test_no_terminal_escape_of_a_run_reaches_the_terminal(experiment, abv3):
-    do = r"print('\x1b[31mred\x1b[0m \x1b]0;title\x07done\x9b31m\u202eback'); print('10%\r20%\r', end=''); os.write(1, b'\xff\xfe\n'); result(success=1)"
+    do = (
+        r"print('\x1b[31mred\x1b[0m \x1b]0;title\x07done\x9b31m\u202eback'); print('10%\r20%\r', end=''); "
+        r"os.write(1, b'\xff\xfe\n'); result(success=1)"
+    )
     root = experiment({"a": do})
 
     said = abv3("run_exp", "-C", str(root))

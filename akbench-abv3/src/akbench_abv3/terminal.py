@@ -13,7 +13,7 @@ _ESCAPE_SEQUENCE: Final = re.compile(
     r"|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?"  # strings: titles, links, clipboard
     r"|\x1b[ -/]*[0-~]"  # two-character escapes
 )
-_HIDDEN_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
+_HIDDEN_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
 _JOINERS: Final = "\u200c\u200d"
 
 

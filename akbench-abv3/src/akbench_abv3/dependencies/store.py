@@ -96,7 +96,7 @@ class FileStore:
 
     def _save(self, values: dict[str, str]) -> None:
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        work_tree = next((one for one in self._path.resolve().parents if (one / ".git").exists()), None)
+        work_tree = next(filter(_is_work_tree, self._path.resolve().parents), None)
         if work_tree is not None:
             raise StoreError(
                 f"{self._path} lies in the Git work tree {work_tree}; set XDG_CONFIG_HOME elsewhere"
@@ -134,6 +134,11 @@ class KeyringStore:
     def describe(self) -> str:
         """Name the keyring."""
         return f"keyring {type(self._backend).__module__}"
+
+
+def _is_work_tree(folder: Path) -> bool:
+    git = folder / ".git"
+    return git.is_file() or (git / "HEAD").exists()
 
 
 def _keyring() -> KeyringBackend:
