@@ -94,11 +94,31 @@ VALUES = st.recursive(
 )
 LINES = st.sampled_from(
     [
-        "[abv3_repo]", "[run]", "[dependency.x]", "[[run]]", "name = 1", "command = 'x'", "a.b.c = 1979-05-27",
-        "x = [",        "]", "&a [*a]", "a: &a b", "<<: *a", "? [x]", "- - -", "!!binary x", "%YAML 1.1", "---", "...", "'\\x00'",
-        "{",        "}", '"a": 1,', "1e999",
+        "[abv3_repo]",
+        "[run]",
+        "[dependency.x]",
+        "[[run]]",
+        "name = 1",
+        "command = 'x'",
+        "a.b.c = 1979-05-27",
+        "x = [",
+        "]",
+        "&a [*a]",
+        "a: &a b",
+        "<<: *a",
+        "? [x]",
+        "- - -",
+        "!!binary x",
+        "%YAML 1.1",
+        "---",
+        "...",
+        "'\\x00'",
+        "{",
+        "}",
+        '"a": 1,',
+        "1e999",
     ]
-)  # fmt: skip
+)
 TEXTS = st.text(max_size=60) | st.lists(LINES | st.text(max_size=8), max_size=12).map("\n".join)
 
 
