@@ -63,7 +63,8 @@ def shell(tmp_path):
     programs = tmp_path / "bin"
     programs.mkdir()
     (programs / "abv3").write_text(
-        f"#!/bin/sh\nexec {shlex.quote(sys.executable)} -c 'from akbench_abv3.cli import main; main()' \"$@\"\n"
+        f"#!/bin/sh\nexec {shlex.quote(sys.executable)} -c "
+        "'from akbench_abv3.cli import main; main()' \"$@\"\n"
     )
     (programs / "abv3").chmod(0o755)
     (programs / "python3").symlink_to(sys.executable)
@@ -101,8 +102,6 @@ def test_the_tutorial_does_what_it_says(tmp_path, shell):
             done = shell(line.removeprefix("$ "), root)
             errors = [line for line in done.stderr.splitlines(keepends=True) if not line.startswith("moved")]
             shown = done.stdout + "".join(errors)
-                x for x in done.stderr.splitlines(keepends=True) if not x.startswith("moved")
-            )
             assert shown.replace(str(root), "ROOT").split("\n") == [
                 *said,
                 *([""] if shown.endswith("\n") else []),
