@@ -11,6 +11,7 @@ from akbench_abv3.check import Checked, check_repository
 from akbench_abv3.cli.options import allow_unknown_option, directory_option
 from akbench_abv3.completed import ExitCode
 from akbench_abv3.dependencies.provided import credential_variables
+from akbench_abv3.finding import errors_of
 from akbench_abv3.report import Row, check_document, check_rows, check_summary, check_title, passes_check
 from akbench_abv3.terminal import visible
 from akbench_abv3.writing import json_document
@@ -72,6 +73,12 @@ def print_check(checked: Checked, *, strict: bool = False, err: bool = False) ->
     for row in rows:
         click.echo(_coloured(row, width), err=err)
     click.echo(check_summary(checked, strict=strict), err=err)
+    if checked.findings:
+        click.echo(f"How to mend a finding: abv3 explain {_worst(checked)}", err=True)
+
+
+def _worst(checked: Checked) -> str:
+    return (errors_of(checked.findings) or checked.findings)[0].code
 
 
 def _coloured(row: Row, width: int) -> str:

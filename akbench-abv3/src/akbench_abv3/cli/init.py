@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import textwrap
 from typing import TYPE_CHECKING
 
 import click
@@ -21,6 +22,12 @@ from akbench_abv3.stated import ROLES
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+_DEPENDENCIES = (
+    "Known dependencies:\n"
+    + textwrap.fill(", ".join(RECOGNISED), width=90, initial_indent="  ", subsequent_indent="  ")
+    + "\n  or any variable in capitals\ndependencies, with commas (Enter: none)"
+)
 
 
 @click.command("init")
@@ -61,13 +68,12 @@ def command(
         command=ask.text("command of one run", run_command, SAMPLE_COMMAND, _wrong_command),
         install=ask.text("command that installs it (Enter: none)", install, "", lambda _: None),
         tags=ask.names("tags, with commas (Enter: none)", tags, _wrong_tag)[:MAX_TAGS],
-        dependencies=ask.names(
-            f"dependencies, with commas (Enter: none)\n  {_known()}\n ", dependencies, wrong_dependency
-        ),
+        dependencies=ask.names(_DEPENDENCIES, dependencies, wrong_dependency),
     )
     _write(root, files_of(answers))
     print_check(check_repository(root))
-    click.echo("Next: abv3 run_exp")
+    needs_setup = answers.dependencies or answers.install
+    click.echo(f"Next: {'abv3 setup, then ' if needs_setup else ''}abv3 run_exp")
 
 
 def _write(root: Path, files: dict[str, str]) -> None:
@@ -148,7 +154,3 @@ def _wrong_command(command: str) -> str | None:
 
 def _wrong_tag(tag: str) -> str | None:
     return None if tag.isprintable() else "printable characters only"
-
-
-def _known() -> str:
-    return f"(a variable in capitals, or {', '.join(RECOGNISED)})"

@@ -185,7 +185,7 @@ def _run(order: Order, *, overwrite: bool, quiet: bool) -> ExitCode:
         with locked(folder.lock):
             if folder.has_results() and not order.resume:
                 _put_aside(order, overwrite=overwrite)
-            with Interrupts() as interrupts:
+            with Interrupts(lambda text: click.echo(text, err=True)) as interrupts:
                 outcome = _executed(order, interrupts, quiet=quiet)
     except LockedError as error:
         raise Refusal(str(error), ExitCode.LOCKED) from error

@@ -108,6 +108,7 @@ class _SettingUp:
         self._installed = Installed() if again else read_installed(repository.root)
         self._provisions: list[Provision] = []
         self._missing: list[str] = []
+        self._has_said_where = False
 
     def take_files(self, pairs: tuple[str, ...]) -> None:
         known = frozenset(
@@ -162,6 +163,9 @@ class _SettingUp:
         click.echo(visible(f"{dependency.name} ({need}){about}"))
         if dependency.advice:
             click.echo(f"  {dependency.advice}")
+        if not self._has_said_where:
+            click.echo(visible(f"  what you give is kept in: {self._store.describe()}"))
+            self._has_said_where = True
         may_skip = not dependency.required or dependency.kind is Kind.LOGIN
         for variable in found.lacking:
             value = _prompted(variable, is_secret=variable in dependency.secret, may_skip=may_skip)

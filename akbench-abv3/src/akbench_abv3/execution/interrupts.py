@@ -7,6 +7,7 @@ import signal
 from typing import TYPE_CHECKING, Final, Self
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import FrameType, TracebackType
 
 __all__ = ["Interrupts"]
@@ -17,10 +18,12 @@ _STOPPING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 class Interrupts:
     """While open, SIGINT, SIGTERM and SIGHUP are counted instead of ending the program.
 
-    `wake_fd` becomes readable at each signal, so that a selector need not poll.
+    `wake_fd` becomes readable at each signal, so that a selector need not poll. `announce` is given a
+    sentence for the person who waits.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, announce: Callable[[str], None] | None = None) -> None:
+        self._announce = announce
         self.first: signal.Signals | None = None
         self.count = 0
         self.wake_fd = -1
@@ -47,6 +50,11 @@ class Interrupts:
     def happened(self) -> bool:
         """Whether a stop was asked for."""
         return self.first is not None
+
+    def announce(self, sentence: str) -> None:
+        """Tell the person who waits what is going on."""
+        if self._announce is not None:
+            self._announce(sentence)
 
     def drain(self) -> None:
         """Take the wake-up bytes that were written."""
