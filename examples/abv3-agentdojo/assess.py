@@ -12,10 +12,15 @@ import sys
 import time
 from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from agentdojo.agent_pipeline.ground_truth_pipeline import GroundTruthPipeline
 from agentdojo.task_suite.load_suites import get_suite
 from agentdojo.types import get_text_content_as_str
+
+if TYPE_CHECKING:
+    from agentdojo.base_tasks import BaseInjectionTask, BaseUserTask
+    from agentdojo.task_suite.task_suite import TaskSuite
 
 AGENT = {"name": "agentdojo-ground-truth", "version": version("agentdojo")}
 
@@ -23,7 +28,7 @@ AGENT = {"name": "agentdojo-ground-truth", "version": version("agentdojo")}
 class Recorded(GroundTruthPipeline):
     """The ground-truth pipeline, keeping its last conversation for the transcript."""
 
-    def query(self, query, *arguments, **more):
+    def query(self, query: str, *arguments: Any, **more: Any) -> tuple:  # noqa: ANN401 - AgentDojo's signature
         """Answer as AgentDojo does and remember what was said."""
         answer = super().query(query, *arguments, **more)
         self.prompt, self.messages = query, answer[3]
@@ -51,12 +56,14 @@ def main() -> None:
         "agent": AGENT,
         "dataset": f"AgentDojo {config['benchmark_version']} {config['suite']}, {config['kind']} tasks",
         "transcripts": [score["transcript"] for score in scores],
-        "extra": {"failed": [name for name, score in zip(names, scores, strict=True) if not score["success"]]},
+        "extra": {
+            "failed": [task for task, score in zip(names, scores, strict=True) if not score["success"]]
+        },
     }
     Path(os.environ["ABV3_RESULT_FILE"]).write_text(json.dumps(result, indent=2))
 
 
-def assess(suite, task) -> dict:
+def assess(suite: TaskSuite, task: BaseUserTask | BaseInjectionTask) -> dict:
     """Solve one task and score it."""
     pipeline = Recorded(task)
     started = time.perf_counter()
@@ -65,7 +72,7 @@ def assess(suite, task) -> dict:
     steps = steps_of(pipeline)
     name = f"transcripts/{task.ID}.json"
     write_transcript(name, task.ID, steps)
-    print(f"{task.ID}: {'solved' if success else 'not solved'}")
+    sys.stdout.write(f"{task.ID}: {'solved' if success else 'not solved'}\n")
     calls = sum(len(step.get("tool_calls", ())) for step in steps)
     return {"success": int(success), "tool_calls": calls, "time_s": elapsed, "transcript": name}
 
@@ -83,7 +90,7 @@ def steps_of(pipeline: Recorded) -> list[dict]:
     return [{"step_id": number, **step} for number, step in enumerate(steps, start=1)]
 
 
-def agent_step(message, call_id: str) -> dict:
+def agent_step(message: dict, call_id: str) -> dict:
     """Return an assistant message as a step; no model was called for it."""
     step = {"source": "agent", "message": get_text_content_as_str(message["content"]), "llm_call_count": 0}
     calls = message["tool_calls"] or ()

@@ -11,11 +11,12 @@ from urllib.parse import urlsplit
 
 from akbench_abv3.completed import LOGO_SUFFIXES
 from akbench_abv3.dependencies.declared import Dependency, declared_dependencies
+from akbench_abv3.dependencies.provided import secret_variables
 from akbench_abv3.description.git import GitFacts, git_facts
 from akbench_abv3.description.manifest import Manifest, read_manifest
 from akbench_abv3.experiments.layout import Experiment, default_way, read_experiments
 from akbench_abv3.finding import Finding, has_errors
-from akbench_abv3.reading.bounded import OutsideError, contained
+from akbench_abv3.reading.bounded import OutsideError, contained, is_file, is_folder, is_there
 from akbench_abv3.repository import Repository
 from akbench_abv3.stated import DEFAULT_EXPERIMENT, DEFAULT_RESULTS_FOLDER, RUN_CONFIG_VARIABLE
 
@@ -61,13 +62,13 @@ def check_repository(
     level: str = "1",
     results: bool = False,
     allow_unknown_dependencies: bool = False,
-    secrets: Mapping[str, str] | None = None,
+    environment: Mapping[str, str] | None = None,
     apart_from: tuple[str, ...] = (),
 ) -> Checked:
     """Check the repository at `root`.
 
-    `level` is "1" or "1+t"; `results` also judges existing results; `secrets` are values, by
-    variable, that must not stand in a transcript; changes in the folders `apart_from` and in the
+    `level` is "1" or "1+t"; `results` also judges existing results; the values of secret
+    variables in `environment` must not stand in a transcript; changes in the folders `apart_from` and in the
     results folder do not make the work tree dirty.
     """
     root = Path(os.path.realpath(root))
@@ -86,7 +87,8 @@ def check_repository(
     if level == "1+t" and checking.results_folder:
         from akbench_abv3.results.existing import check_transcript_level
 
-        found = check_transcript_level(root, checking.results_folder, checking.experiments, secrets or {})
+        secrets = checking.secrets_of(environment or {})
+        found = check_transcript_level(root, checking.results_folder, checking.experiments, secrets)
         checking.findings.extend(one for one in found if one not in checking.findings)
     return checking.checked(described=described)
 
@@ -125,6 +127,10 @@ class _Checking:
             return  # not a table: the default way would be a guess
         self.experiments, found = read_experiments(self.root, self.manifest.run_configs)
         self.findings.extend(found)
+
+    def secrets_of(self, environment: Mapping[str, str]) -> dict[str, str]:
+        wanted = secret_variables(self.dependencies)
+        return {name: value for name, value in environment.items() if name in wanted}
 
     def checked(self, *, described: bool) -> Checked:
         return Checked(
@@ -175,7 +181,7 @@ class _Checking:
         except OutsideError as error:
             self._add("E004", "abv3_repo", "logo_file", str(error))
             return
-        if not path.is_file():
+        if not is_file(path):
             self._add("E015", "abv3_repo", "logo_file", f"{logo} does not exist")
         elif Path(logo).suffix.lower() not in LOGO_SUFFIXES:
             self._add("E015", "abv3_repo", "logo_file", f"{logo} is not one of {' '.join(LOGO_SUFFIXES)}")
@@ -204,7 +210,7 @@ class _Checking:
         except OutsideError as error:
             self._add("E004", "results", "folder", str(error))
             return
-        if folder == self.root or (folder.exists() and not folder.is_dir()):
+        if folder == self.root or (is_there(folder) and not is_folder(folder)):
             self._add("E060", "results", "folder", f"{named} cannot be the results folder")
         elif self._meets_configs(folder):
             self._add("E060", "results", "folder", f"{named} and the run-configs folder overlap")

@@ -229,3 +229,6 @@ MAX_GIT_COMMITS: Final = 20_000
 """Commits looked at when searching for the nearest tag."""
 MAX_HASHED_BYTES: Final = 64 * MIB
 """A larger tracked file whose time changed counts as changed without being read."""
+GIT_TIMEOUT_SECONDS: Final = 30.0
+GIT_MEMORY_BYTES: Final = 8 * 1024 * MIB
+"""Bounds of the process that reads a `.git` folder; pack files are mapped into its memory."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from akbench_abv3.completed import INDEX_DEPTH
 from akbench_abv3.experiments.order import natural_key
 from akbench_abv3.finding import errors_of
+from akbench_abv3.reading.bounded import is_file
 from akbench_abv3.stated import DESCRIPTION_FILE
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def repositories_below(folders: Iterable[Path]) -> Iterator[Path]:
 
 
 def _below(folder: Path, depth: int) -> Iterator[Path]:
-    if (folder / DESCRIPTION_FILE).is_file():
+    if is_file(folder / DESCRIPTION_FILE):
         yield folder
         return
     if depth == 0:

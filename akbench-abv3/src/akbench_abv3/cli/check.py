@@ -10,7 +10,6 @@ import click
 from akbench_abv3.check import Checked, check_repository
 from akbench_abv3.cli.options import allow_unknown_option, directory_option
 from akbench_abv3.completed import ExitCode
-from akbench_abv3.dependencies.provided import credential_variables
 from akbench_abv3.finding import errors_of
 from akbench_abv3.report import Row, check_document, check_rows, check_summary, check_title, passes_check
 from akbench_abv3.terminal import visible
@@ -56,7 +55,7 @@ def command(
         level=level,
         results=results,
         allow_unknown_dependencies=allow_unknown,
-        secrets={name: os.environ[name] for name in credential_variables() if os.environ.get(name)},
+        environment=os.environ,
     )
     if as_json:
         click.echo(json_document(check_document(checked, strict=strict)), nl=False)

@@ -13,7 +13,7 @@ from akbench_abv3.cli.options import allow_unknown_option, directory_option, sto
 from akbench_abv3.cli.refusal import Refusal, accepted_repository
 from akbench_abv3.completed import ExitCode, RunStatus
 from akbench_abv3.dependencies.installed import read_installed
-from akbench_abv3.dependencies.provided import Provision, credential_variables, provide_all, run_environment
+from akbench_abv3.dependencies.provided import Provision, provide_all, run_environment, secret_variables
 from akbench_abv3.dependencies.store import StoreError, open_store
 from akbench_abv3.execution.experiment import Order, execute
 from akbench_abv3.execution.folders import ExperimentFolder
@@ -101,7 +101,7 @@ def command(
         folder=folder,
         shown_folder=_shown(repository, folder),
         environment=environment,
-        secrets=_secrets(provisions, environment),
+        secrets=_secrets(repository, provisions, environment),
         dependencies=tuple(one.dependency.name for one in provisions if one.is_there),
         timeout_seconds=timeout or repository.run_timeout_seconds,
         resume=resume,
@@ -155,14 +155,12 @@ def _provisions(repository: Repository, store_kind: str) -> tuple[Provision, ...
     return provisions
 
 
-def _secrets(provisions: tuple[Provision, ...], environment: dict[str, str]) -> dict[str, str]:
-    inherited = {
-        name: environment[name]
-        for name in credential_variables()
-        if name in environment and name.endswith(("_KEY", "_TOKEN"))
-    }
-    declared = {name: value for one in provisions for name, value in one.secrets.items()}
-    return {**inherited, **declared}
+def _secrets(
+    repository: Repository, provisions: tuple[Provision, ...], environment: dict[str, str]
+) -> dict[str, str]:
+    wanted = secret_variables(repository.dependencies)
+    given = {name: value for one in provisions for name, value in one.secrets.items()}
+    return {**{name: value for name, value in environment.items() if name in wanted}, **given}
 
 
 def _print_plan(

@@ -9,13 +9,22 @@ from typing import TYPE_CHECKING
 
 from akbench_abv3.completed import DOCKER_VARIABLE, RECOGNISED, Kind
 from akbench_abv3.dependencies.docker import DockerAnswer, ask_docker
+from akbench_abv3.reading.bounded import is_file, is_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from akbench_abv3.dependencies.declared import Dependency
 
-__all__ = ["Provision", "Source", "credential_variables", "provide", "provide_all", "run_environment"]
+__all__ = [
+    "Provision",
+    "Source",
+    "credential_variables",
+    "provide",
+    "provide_all",
+    "run_environment",
+    "secret_variables",
+]
 
 
 class Source(StrEnum):
@@ -121,7 +130,7 @@ def _paths_checked(provision: Provision) -> Provision:
         return provision
     for variable in provision.dependency.variables:
         path = Path(provision.values[variable])
-        if not (path.is_dir() if kind is Kind.DIR else path.is_file()):
+        if not (is_folder(path) if kind is Kind.DIR else is_file(path)):
             noun = "directory" if kind is Kind.DIR else "file"
             return Provision(
                 dependency=provision.dependency,
@@ -141,7 +150,7 @@ def _login(
         return token
     named = environment.get(known.login_home_variable)
     home = Path(named) if named else Path.home() / known.login_home
-    if (home / known.login_file).is_file():
+    if is_file(home / known.login_file):
         return Provision(
             dependency=dependency, source=Source.MACHINE, values={known.login_home_variable: str(home)}
         )
@@ -159,6 +168,12 @@ def credential_variables() -> frozenset[str]:
         for variable in (*known.variables, *known.optional_variables, known.login_home_variable)
         if variable
     ) | {DOCKER_VARIABLE}
+
+
+def secret_variables(dependencies: Iterable[Dependency]) -> frozenset[str]:
+    """Return the variables whose values must never be shown: recognised ones and declared ones."""
+    recognised = (variable for known in RECOGNISED.values() for variable in known.secret)
+    return frozenset(recognised) | {variable for one in dependencies for variable in one.secret}
 
 
 def run_environment(

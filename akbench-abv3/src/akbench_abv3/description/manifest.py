@@ -19,7 +19,7 @@ from akbench_abv3.description.sections import (
     Section,
 )
 from akbench_abv3.finding import Finding
-from akbench_abv3.reading.bounded import OutsideError, UnreadableError, contained, read_text
+from akbench_abv3.reading.bounded import OutsideError, UnreadableError, contained, is_there, read_text
 from akbench_abv3.reading.credential_shape import looks_like_credential
 from akbench_abv3.reading.toml_text import parse_toml
 from akbench_abv3.stated import DESCRIPTION_FILE, SECTIONS
@@ -46,7 +46,7 @@ def read_manifest(root: Path) -> tuple[Manifest | None, tuple[Finding, ...]]:
     """Read agentbeats.toml of `root`. The manifest is None when there is no TOML to speak of."""
     try:
         path = contained(root, DESCRIPTION_FILE)
-        if not path.exists():
+        if not is_there(path):
             return None, (Finding(code="E001", message=f"no agentbeats.toml in {root}"),)
         document = parse_toml(read_text(path, MAX_DESCRIPTION_BYTES))
     except OutsideError as error:

@@ -19,7 +19,14 @@ from akbench_abv3.completed import (
 )
 from akbench_abv3.experiments.order import natural_key
 from akbench_abv3.finding import Finding
-from akbench_abv3.reading.bounded import OutsideError, UnreadableError, contained, entries_of, read_text
+from akbench_abv3.reading.bounded import (
+    OutsideError,
+    UnreadableError,
+    contained,
+    entries_of,
+    is_folder,
+    read_text,
+)
 from akbench_abv3.reading.config_text import scan_config
 from akbench_abv3.stated import DEFAULT_EXPERIMENT, EXPERIMENT_RESULT
 
@@ -66,7 +73,7 @@ def read_experiments(
         folder = contained(root, section.folder)
     except OutsideError as error:
         return (), (_finding("E004", str(error), field="folder"),)
-    if not folder.is_dir():
+    if not is_folder(folder):
         return (), (_finding("E050", f"{section.folder} is not a directory", field="folder"),)
     return _Layout(root, folder).read(section)
 
@@ -101,7 +108,7 @@ class _Layout:
         path = Path(entry.path)
         if not self._is_inside(path):
             return None
-        if not path.is_dir():
+        if not is_folder(path):
             if path.suffix in CONFIG_SUFFIXES:
                 self._add("E052", f"{entry.name} is not inside an experiment folder")
             return None
@@ -119,7 +126,7 @@ class _Layout:
         if not self._is_inside(path):
             return None
         shown = path.relative_to(self._folder).as_posix()
-        if path.suffix not in CONFIG_SUFFIXES or path.is_dir():
+        if path.suffix not in CONFIG_SUFFIXES or is_folder(path):
             self._add("W053", f"{shown} is not a run config; ignored")
             return None
         if not entry.name.isprintable():

@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["OutsideError", "UnreadableError", "contained", "entries_of", "read_bytes", "read_text"]
+__all__ = [
+    "OutsideError",
+    "UnreadableError",
+    "contained",
+    "entries_of",
+    "is_file",
+    "is_folder",
+    "is_there",
+    "read_bytes",
+    "read_text",
+]
 
 
 class UnreadableError(Exception):
@@ -34,6 +44,21 @@ def contained(root: Path, relative: str) -> Path:
     if real != real_root and not real.startswith(real_root.rstrip(os.sep) + os.sep):
         raise OutsideError(f"{relative} leaves the repository")
     return Path(real)
+
+
+def is_there(path: Path) -> bool:
+    """Tell whether `path` leads to anything; what cannot be looked at is not there."""
+    return os.path.exists(path)  # noqa: PTH110 - Path.exists raises for names that are too long or closed folders
+
+
+def is_file(path: Path) -> bool:
+    """Tell whether `path` leads to a regular file; never raises."""
+    return os.path.isfile(path)  # noqa: PTH113 - as above
+
+
+def is_folder(path: Path) -> bool:
+    """Tell whether `path` leads to a folder; never raises."""
+    return os.path.isdir(path)  # noqa: PTH112 - as above
 
 
 def read_bytes(path: Path, limit: int) -> bytes:

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 from akbench_abv3.completed import MAX_FOLDER_ENTRIES
 from akbench_abv3.experiments.order import natural_key
 from akbench_abv3.finding import Finding
-from akbench_abv3.reading.bounded import OutsideError, UnreadableError, contained, entries_of
+from akbench_abv3.reading.bounded import (
+    OutsideError,
+    UnreadableError,
+    contained,
+    entries_of,
+    is_folder,
+    is_there,
+)
 from akbench_abv3.results.document import Result, Tier, read_result
 from akbench_abv3.results.transcripts import check_transcripts
 from akbench_abv3.stated import EXPERIMENT_RESULT, RUN_RESULT
@@ -24,7 +31,7 @@ __all__ = ["check_results", "check_transcript_level", "folders_of"]
 
 def folders_of(folder: Path) -> tuple[Path, ...]:
     """Return the folders inside `folder` in natural order; none when it is missing."""
-    if not folder.is_dir():
+    if not is_folder(folder):
         return ()
     entries = entries_of(folder, MAX_FOLDER_ENTRIES)
     names = sorted((one.name for one in entries if one.is_dir(follow_symlinks=False)), key=natural_key)
@@ -74,7 +81,7 @@ class _Existing:
 
     def _has_results(self, experiment: str) -> bool:
         folder = self.root / self.folder / experiment
-        return (folder / EXPERIMENT_RESULT).exists() or bool(folders_of(folder))
+        return is_there(folder / EXPERIMENT_RESULT) or bool(folders_of(folder))
 
     def _experiment(
         self, experiment: Experiment, secrets: Mapping[str, str], findings: list[Finding]
@@ -88,7 +95,7 @@ class _Existing:
         for run in experiment.runs:
             run_dir = self.root / self.folder / experiment.name / run.name
             result = self._judge(run_dir / RUN_RESULT, Tier.RUN, findings, must=True)
-            if run_dir.is_dir():
+            if is_folder(run_dir):
                 findings.extend(
                     check_transcripts(
                         run_dir,
@@ -113,7 +120,7 @@ class _Existing:
         except OutsideError as error:
             findings.append(Finding(code="E004", section="results", message=str(error)))
             return None
-        if not real.exists():
+        if not is_there(real):
             if must:
                 findings.append(
                     Finding(code="T001", file=shown, section="results", message="no valid result")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from akbench_abv3.completed import MAX_TRANSCRIPT_BYTES, SHORTEST_MASKED_BYTES, TRANSCRIPT
 from akbench_abv3.finding import Finding
-from akbench_abv3.reading.bounded import OutsideError, UnreadableError, contained, read_text
+from akbench_abv3.reading.bounded import OutsideError, UnreadableError, contained, is_there, read_text
 from akbench_abv3.reading.json_text import parse_json
 from akbench_abv3.results.atif import atif_faults
 
@@ -48,7 +48,7 @@ def _one(run_dir: Path, name: str, *, shown: str, session: str, secrets: Mapping
     place = f"{shown}/{name}"
     try:
         path = contained(run_dir, name)
-        if not path.exists():
+        if not is_there(path):
             wanted = "no transcript" if name == TRANSCRIPT else f"no transcript {name}"
             return [_finding("T001", shown, "", wanted)]
         text = read_text(path, MAX_TRANSCRIPT_BYTES)
