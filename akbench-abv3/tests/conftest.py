@@ -216,11 +216,16 @@ BASE_COMMAND = """command = 'python3 main.py "$RUN_CONFIG_FILE"'"""
 
 @pytest.fixture
 def experiment(repository: Callable[..., Path]) -> Callable[..., Path]:
-    """Build a committed repository whose run configs say, in Python, what their run does."""
+    """Build a repository whose run configs say, in Python, what their run does; Git only if asked for."""
     import json
 
     def build(
-        runs: dict[str, str], *, add: str = "", change: dict[str, str] | None = None, **more: object
+        runs: dict[str, str],
+        *,
+        add: str = "",
+        change: dict[str, str] | None = None,
+        committed: bool = False,
+        **more: object,
     ) -> Path:
         configs = {f"run_configs/default/{name}.json": json.dumps({"do": do}) for name, do in runs.items()}
         files = {"main.py": MAIN, **configs, **more.pop("files", {})}  # type: ignore[dict-item]
@@ -231,7 +236,8 @@ def experiment(repository: Callable[..., Path]) -> Callable[..., Path]:
             remove=[] if "a" in runs else ["run_configs/default/a.json"],
             **more,
         )
-        commit_all(root)
+        if committed:
+            commit_all(root)
         return root
 
     return build

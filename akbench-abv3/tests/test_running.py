@@ -115,7 +115,7 @@ def test_each_way_of_not_finishing_has_its_status_and_stops_nothing(experiment, 
 
 
 def test_the_record_of_a_run_says_what_it_ran_with_and_no_values(experiment, abv3):
-    root = experiment({"a": GOOD}, add="[dependency.openai_api_key]")
+    root = experiment({"a": GOOD}, committed=True, add="[dependency.openai_api_key]")
 
     abv3("run_exp", "-C", str(root), environment={"OPENAI_API_KEY": "fixture-secret"})
 
@@ -344,7 +344,7 @@ def test_overwrite_moves_the_earlier_results_aside(experiment, abv3):
 
 
 def test_results_can_go_to_another_folder(experiment, abv3):
-    root = experiment({"a": GOOD})
+    root = experiment({"a": GOOD}, committed=True)
     abv3("run_exp", "-C", str(root))
 
     assert abv3("run_exp", "-C", str(root), "--results", "results-rerun").exit_code == 0
@@ -356,7 +356,7 @@ def test_results_can_go_to_another_folder(experiment, abv3):
 
 def test_resume_keeps_finished_runs_and_repeats_the_others(experiment, abv3):
     flaky = "result(success=int(os.environ['ABV3_RESUME'])); sys.exit(os.environ['ABV3_RESUME'] == '0')"
-    root = experiment({"a": GOOD, "b": flaky})
+    root = experiment({"a": GOOD, "b": flaky}, committed=True)
     assert abv3("run_exp", "-C", str(root)).exit_code == 1
     before = (root / "results/default/a/abv3_run.json").read_text()
 
@@ -388,7 +388,7 @@ def test_resume_keeps_finished_runs_and_repeats_the_others(experiment, abv3):
     ],
 )
 def test_resume_repeats_a_finished_run_when_anything_is_in_doubt(experiment, abv3, change, reason):
-    root = experiment({"a": GOOD})
+    root = experiment({"a": GOOD}, committed=True)
     abv3("run_exp", "-C", str(root))
     change(root)
 
@@ -399,7 +399,7 @@ def test_resume_repeats_a_finished_run_when_anything_is_in_doubt(experiment, abv
 
 
 def test_resume_does_not_trust_results_of_another_commit(experiment, abv3, commit):
-    root = experiment({"a": GOOD}, files={".gitignore": "results/\n"})
+    root = experiment({"a": GOOD}, committed=True, files={".gitignore": "results/\n"})
     abv3("run_exp", "-C", str(root))
     commit(root)
 
@@ -502,7 +502,7 @@ def test_after_kill_9_the_record_is_true_the_lock_free_and_resume_repeats_the_ru
         "Path('pid').write_text(str(os.getpid())); Path('ready').touch(); "
         "time.sleep(0 if os.environ['ABV3_RESUME'] == '1' else 60); result(success=1)"
     )
-    root = experiment({"a": GOOD, "b": do})
+    root = experiment({"a": GOOD, "b": do}, committed=True)
     process = abv3_process("run_exp", "-C", str(root))
     wait_until((root / "ready").exists)
     process.kill()
