@@ -444,9 +444,10 @@ def test_a_signal_ends_the_whole_tree_and_leaves_a_true_record(experiment, abv3_
     wait_until((root / "ready").exists)
 
     process.send_signal(number)
-    out, _ = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=20)
 
     assert process.returncode == code
+    assert b"stopping, at most 15 s; again to end it at once" in err
     assert not any(is_running(pid) for pid in tree_pids(root))
     record = read(root, "results/default/abv3_exp.json")
     assert record["runs"] == {"a": "finished", "b": "interrupted", "c": "not_run"}

@@ -50,9 +50,6 @@ class Kind(StrEnum):
     LOGIN = "login"
 
 
-DECLARABLE_KINDS: Final = (Kind.ENV, Kind.FILE, Kind.DIR, Kind.DOCKER, Kind.STEP)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recognised:
     """A dependency name with a fixed meaning.
@@ -198,8 +195,6 @@ class Aggregate(StrEnum):
 
 
 ATIF_VERSIONS: Final = tuple(f"ATIF-v1.{minor}" for minor in range(9))
-ATIF_WRITTEN_VERSION: Final = "ATIF-v1.7"
-TRANSCRIPT_EXTRA_KEY: Final = "abv3"
 
 # --- the command -----------------------------------------------------------------------------
 
