@@ -55,6 +55,7 @@ from akbench.spec.measure import (
     VerificationStatus,
     unavailable,
 )
+from akbench.spec.metric import RunFacts
 from akbench.spec.sandbox import Bind, Limits, Sandbox, SandboxProbe, SandboxRequest
 
 __all__ = [
@@ -98,6 +99,7 @@ __all__ = [
     "ProcessEvidence",
     "Reading",
     "Record",
+    "RunFacts",
     "RuntimeRecord",
     "Sandbox",
     "SandboxProbe",

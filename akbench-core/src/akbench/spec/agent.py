@@ -225,7 +225,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentArtifact:
-    """A file of the agent worth keeping: path relative to the `state` directory, and its name in the run's artifacts."""
+    """A file of the agent worth keeping: path relative to the `state` directory, and its name as an artifact."""
 
     path: str
     name: str

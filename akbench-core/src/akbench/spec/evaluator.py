@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import ClassVar
 
 from akbench.spec.agent import ProcessEvidence
 from akbench.spec.measure import JsonValue
@@ -37,6 +38,8 @@ class Outcome(StrEnum):
 class TestRole(StrEnum):
     """`TARGET` tests fail on the unsolved tree and pass on a solved one; `REGRESSION` tests pass on both."""
 
+    __test__ = False  # for pytest: no test class, whatever its name
+
     TARGET = "target"
     REGRESSION = "regression"
 
@@ -44,6 +47,8 @@ class TestRole(StrEnum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestResult:
     """One test: its id, its role, `status` in passed, failed, error, skipped or missing; `message` for people."""
+
+    __test__: ClassVar[bool] = False  # for pytest: no test class, whatever its name
 
     id: str
     role: TestRole

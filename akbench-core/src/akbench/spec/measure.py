@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -17,7 +18,7 @@ __all__ = [
     "unavailable",
 ]
 
-type JsonValue = None | bool | int | float | str | list[JsonValue] | dict[str, JsonValue]
+type JsonValue = bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None
 
 type Capability = str
 """The name of something an agent can do; see `CAPABILITIES` for the known ones."""
@@ -62,6 +63,8 @@ class Reading:
     def __post_init__(self) -> None:
         if (self.value is None) == (self.unavailable is None):
             raise ValueError("a reading has either a value or the reason for its absence")
+        if isinstance(self.value, float) and not math.isfinite(self.value):
+            raise ValueError("a reading that is no finite number is unavailable; say why")
 
 
 def unavailable(reason: str) -> Reading:

@@ -1,0 +1,28 @@
+"""What this distribution registers with AK-Bench; light, as discovery imports it."""
+
+from __future__ import annotations
+
+from akbench.spec import AgentRecord, DimensionRecord, hookimpl
+
+DESCRIPTORS = "akbench_agent_codex:descriptors"
+
+
+@hookimpl
+def akbench_register_agents() -> tuple[AgentRecord, ...]:
+    """The agent `codex`."""
+    return (
+        AgentRecord(
+            id="codex_cli",
+            target="akbench_agent_codex.adapter:CodexAgent",
+            summary="runs the Codex CLI (codex exec)",
+            descriptors=(f"{DESCRIPTORS}/codex.yaml",),
+        ),
+    )
+
+
+@hookimpl
+def akbench_register_dimensions() -> tuple[DimensionRecord, ...]:
+    """The two values of Codex's configuration that experiments vary."""
+    return tuple(
+        DimensionRecord(descriptor=f"{DESCRIPTORS}/dimension_{name}.yaml") for name in ("model", "reasoning_effort")
+    )

@@ -1,0 +1,1 @@
+"""What ships with the core and registers through the same door as everything else."""

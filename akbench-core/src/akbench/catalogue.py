@@ -1,0 +1,227 @@
+"""Everything that can be used by name: descriptors by kind and id, and the adapters behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from importlib import import_module
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, cast
+
+from akbench.descriptors.document import parse, read
+from akbench.descriptors.kinds import (
+    KINDS,
+    AgentDescriptor,
+    Descriptor,
+    DimensionDescriptor,
+    EvaluatorDescriptor,
+    MetricDescriptor,
+)
+from akbench.descriptors.snapshot import Snapshot, kind_of, load_document
+from akbench.discovery import Extension, Failure, Installed, discover
+from akbench.spec import Evaluator, ExtensionError, InputError, ProcessAgent, Reading, RunFacts, Sandbox
+from akbench.spec.hooks import (
+    AgentRecord,
+    DescriptorRecord,
+    DimensionRecord,
+    EvaluatorRecord,
+    ExporterRecord,
+    MetricRecord,
+    Record,
+    SandboxRecord,
+)
+
+__all__ = ["Adapter", "Catalogue"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adapter:
+    """A registered record and the distribution that brought it."""
+
+    record: Record
+    distribution: str
+    version: str
+
+    def load(self, kind: type[Any]) -> Any:
+        """Import the target and build it; `kind` is the class it must be derived from."""
+        target = self._import()
+        if not (isinstance(target, type) and issubclass(target, kind)):
+            raise self._error(f"{self.record.target} is no {kind.__name__}")
+        try:
+            return target()
+        except Exception as error:
+            raise self._error(f"{type(error).__name__}: {error}") from error
+
+    def function(self) -> Any:
+        """Import the target, a function."""
+        target = self._import()
+        if not callable(target):
+            raise self._error(f"{self.record.target} cannot be called")
+        return target
+
+    def _import(self) -> Any:
+        module, _, name = self.record.target.partition(":")
+        try:
+            return getattr(import_module(module), name)
+        except Exception as error:
+            raise self._error(f"{type(error).__name__}: {error}") from error
+
+    def _error(self, cause: str) -> ExtensionError:
+        return ExtensionError(
+            f"adapter {self.record.id!r} of {self.distribution} {self.version} cannot be loaded: {cause}"
+        )
+
+
+@dataclass(slots=True)
+class Catalogue:
+    """Descriptors and adapters of all installed extensions and of the project's own ``descriptors/`` folder."""
+
+    failures: list[Failure] = field(default_factory=list)
+    _descriptors: dict[tuple[str, str], Snapshot[Descriptor]] = field(default_factory=dict)
+    _adapters: dict[tuple[type[Record], str], Adapter] = field(default_factory=dict)
+
+    @classmethod
+    def load(cls, project: Path | None = None, installed: Installed | None = None) -> Catalogue:
+        """The catalogue of what is installed, and of the descriptors in `project`. Never fails for an extension."""
+        installed = installed or discover()
+        catalogue = cls(failures=list(installed.failures))
+        for extension in installed.extensions:
+            catalogue._add_extension(extension)
+        if project is not None:
+            catalogue._add_project(project)
+        return catalogue
+
+    def descriptors(self, kind: str) -> tuple[Snapshot[Descriptor], ...]:
+        """All descriptors of `kind`, by id."""
+        return tuple(self._descriptors[key] for key in sorted(self._descriptors) if key[0] == kind)
+
+    def find(self, kind: str, name: str) -> Snapshot[Descriptor]:
+        """The descriptor of `kind` with id `name`. Raises `InputError` that lists what there is."""
+        found = self._descriptors.get((kind, name))
+        if found is not None:
+            return found
+        known = [key[1] for key in sorted(self._descriptors) if key[0] == kind]
+        raise InputError(f"unknown {kind} {name!r}{_did_you_mean(name, known)}{self._failed_hint()}")
+
+    def agent(self, name: str) -> Snapshot[AgentDescriptor]:
+        """The agent descriptor `name`."""
+        return cast("Snapshot[AgentDescriptor]", self.find("agent", name))
+
+    def dimension(self, name: str) -> Snapshot[DimensionDescriptor]:
+        """The dimension descriptor `name`."""
+        return cast("Snapshot[DimensionDescriptor]", self.find("dimension", name))
+
+    def evaluator(self, name: str) -> Snapshot[EvaluatorDescriptor]:
+        """The evaluator descriptor `name`."""
+        return cast("Snapshot[EvaluatorDescriptor]", self.find("evaluator", name))
+
+    def agent_adapter(self, name: str) -> tuple[Adapter, ProcessAgent]:
+        """The adapter with id `name`, loaded."""
+        adapter = self._adapter(AgentRecord, name, "agent adapter")
+        return adapter, cast("ProcessAgent", adapter.load(ProcessAgent))
+
+    def evaluator_adapter(self, name: str) -> tuple[Adapter, Evaluator]:
+        """The evaluator adapter with id `name`, loaded."""
+        adapter = self._adapter(EvaluatorRecord, name, "evaluator")
+        return adapter, cast("Evaluator", adapter.load(Evaluator))
+
+    def sandbox(self, name: str) -> tuple[Adapter, Sandbox]:
+        """The sandbox with id `name`, loaded."""
+        adapter = self._adapter(SandboxRecord, name, "sandbox")
+        return adapter, cast("Sandbox", adapter.load(Sandbox))
+
+    def sandbox_names(self) -> tuple[str, ...]:
+        """All sandboxes, in the order of registration: strongest first among the built-in ones."""
+        return tuple(name for kind, name in self._adapters if kind is SandboxRecord)
+
+    def exporter(self, name: str) -> Adapter | None:
+        """The exporter for the format `name`, or None if no extension brings one."""
+        return self._adapters.get((ExporterRecord, name))
+
+    def metric_function(self, name: str) -> Callable[[RunFacts], Reading]:
+        """The function behind the metric descriptor `name`."""
+        descriptor = cast("MetricDescriptor", self.find("metric", name).model)
+        adapter = self._adapter(MetricRecord, descriptor.metric.adapter, "metric adapter")
+        return cast("Callable[[RunFacts], Reading]", adapter.function())
+
+    def _adapter(self, kind: type[Record], name: str, word: str) -> Adapter:
+        found = self._adapters.get((kind, name))
+        if found is not None:
+            return found
+        known = [key[1] for key in self._adapters if key[0] is kind]
+        raise InputError(f"unknown {word} {name!r}{_did_you_mean(name, known)}{self._failed_hint()}")
+
+    def _failed_hint(self) -> str:
+        return "".join(f"\n{failure}" for failure in self.failures)
+
+    def _add_extension(self, extension: Extension) -> None:
+        try:
+            descriptors, adapters = _contents(extension)
+            for key in descriptors:
+                if key in self._descriptors:
+                    raise InputError(f"{key[0]} {key[1]!r} is already registered by {self._descriptors[key].origin}")
+            for adapter_key in adapters:
+                if adapter_key in self._adapters:
+                    other = self._adapters[adapter_key].distribution
+                    raise InputError(f"adapter {adapter_key[1]!r} is already registered by {other}")
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with an extension, the others must work
+            cause = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+            self.failures.append(
+                Failure(
+                    name=extension.name, distribution=extension.distribution, version=extension.version, cause=cause
+                )
+            )
+            return
+        self._descriptors.update(descriptors)
+        self._adapters.update(adapters)
+
+    def _add_project(self, project: Path) -> None:
+        for path in sorted((project / "descriptors").rglob("*.yaml")):
+            snapshot = _snapshot(read(path), origin=str(path))
+            key = (snapshot.kind, snapshot.model.id)
+            if key in self._descriptors:
+                raise InputError(
+                    f"{snapshot.kind} {snapshot.model.id!r} is already registered by {self._descriptors[key].origin}",
+                    place=snapshot.document.place(("id",)),
+                )
+            self._descriptors[key] = snapshot
+
+
+def _contents(
+    extension: Extension,
+) -> tuple[dict[tuple[str, str], Snapshot[Descriptor]], dict[tuple[type[Record], str], Adapter]]:
+    descriptors: dict[tuple[str, str], Snapshot[Descriptor]] = {}
+    adapters: dict[tuple[type[Record], str], Adapter] = {}
+    for record in extension.records:
+        if isinstance(record, Record):
+            key = (type(record), record.id)
+            if key in adapters:
+                raise InputError(f"adapter {record.id!r} is registered twice")
+            adapters[key] = Adapter(record=record, distribution=extension.distribution, version=extension.version)
+        for resource in _resources(record):
+            snapshot = _packaged(resource, extension)
+            descriptors[snapshot.kind, snapshot.model.id] = snapshot
+    return descriptors, adapters
+
+
+def _resources(record: Record | DimensionRecord | DescriptorRecord) -> tuple[str, ...]:
+    return record.descriptors if isinstance(record, Record) else (record.descriptor,)
+
+
+def _packaged(resource: str, extension: Extension) -> Snapshot[Descriptor]:
+    package, _, path = resource.partition(":")
+    text = files(package).joinpath(path).read_text(encoding="utf-8")
+    return _snapshot(parse(text, resource), origin=f"{extension.distribution} {extension.version}")
+
+
+def _snapshot(document: Any, origin: str) -> Snapshot[Descriptor]:
+    return load_document(document, KINDS[kind_of(document)], origin=origin)
+
+
+def _did_you_mean(name: str, known: list[str]) -> str:
+    close = get_close_matches(name, known, n=1)
+    if close:
+        return f"; did you mean {close[0]!r}?"
+    return f"; known: {', '.join(sorted(known))}" if known else "; none is registered"

@@ -1,0 +1,114 @@
+"""The ``akbench`` command. Only names and one-line helps live here; each command is imported when it is used."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import click
+
+__all__ = ["cli", "main"]
+
+COMMANDS = {
+    "agent": ("akbench.cli.agent:agent", "List and inspect the agents that can be tested."),
+    "dataset": ("akbench.cli.dataset:dataset", "List and validate datasets."),
+    "doctor": ("akbench.cli.doctor:doctor", "Say what this machine has and lacks, and how to mend it."),
+    "experiment": ("akbench.cli.experiment:experiment", "Validate, plan, run, list and show experiments."),
+    "init": ("akbench.cli.init:init", "Write a new project with a first dataset and experiment."),
+    "store": ("akbench.cli.store:store", "Rebuild the index of results and verify stored files."),
+}
+"""Built-in command -> where it is and what it does."""
+
+GROUP = "akbench.commands"
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported on use; extensions add commands by the entry-point group akbench.commands."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Built-in commands and those of extensions, by name."""
+        del ctx
+        return sorted({*COMMANDS, *_extension_commands()})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the command, or None if there is none of that name."""
+        del ctx
+        if cmd_name in COMMANDS:
+            module, _, name = COMMANDS[cmd_name][0].partition(":")
+            command = getattr(import_module(module), name)
+            return command if isinstance(command, click.Command) else None
+        return _load_extension_command(cmd_name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List commands without importing any of them."""
+        extensions = _extension_commands()
+        rows = [
+            (name, COMMANDS[name][1] if name in COMMANDS else f"From {extensions[name]}.")
+            for name in self.list_commands(ctx)
+        ]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Like click's, with a suggestion for a mistyped command."""
+        from difflib import get_close_matches
+
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            close = get_close_matches(args[0], self.list_commands(ctx), n=1)
+            if close and "mean" not in error.message:
+                raise click.UsageError(f"{error.message} Did you mean {close[0]!r}?", ctx) from error
+            raise
+
+
+def _extension_commands() -> dict[str, str]:
+    from importlib.metadata import entry_points
+
+    found = sorted(entry_points(group=GROUP), key=lambda entry: entry.name)
+    return {entry.name: entry.dist.name if entry.dist else "an extension" for entry in found}
+
+
+def _load_extension_command(name: str) -> click.Command | None:
+    from importlib.metadata import entry_points
+
+    from akbench.spec import ExtensionError
+
+    for entry in entry_points(group=GROUP, name=name):
+        try:
+            command = entry.load()
+        except Exception as error:
+            owner = f"{entry.dist.name} {entry.dist.version}" if entry.dist else "unknown distribution"
+            raise ExtensionError(f"command {name!r} of {owner} cannot be loaded: {error}") from error
+        if isinstance(command, click.Command):
+            return command
+    return None
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="akbench-core", prog_name="akbench")
+def cli() -> None:
+    """AK-Bench: evaluate coding agents on real repositories, repeatably."""
+
+
+def main() -> None:
+    """Run the command line. Exit codes: 0 ok, 1 runs failed, 2 bad input, 3 environment missing, 130 interrupted."""
+    from akbench.spec.errors import AkbenchError
+
+    try:
+        code = cli.main(standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
+        sys.exit(130)
+    except AkbenchError as error:
+        click.echo(f"error: {error}", err=True)
+        sys.exit(error.exit_code)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)
+    sys.exit(code if isinstance(code, int) else 0)

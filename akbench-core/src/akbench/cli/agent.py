@@ -1,0 +1,122 @@
+"""``akbench agent``: what can be tested."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from akbench.catalogue import Catalogue
+from akbench.cli.output import json_option, plain, print_json, print_table, project_option
+from akbench.descriptors.kinds import AgentDescriptor
+from akbench.experiment.configuration import complete_configuration
+from akbench.spec import ExtensionError, JsonValue, Probe, ProbeContext, Problem, Support
+
+__all__ = ["agent", "probe_agent"]
+
+
+@click.group()
+def agent() -> None:
+    """List and inspect the agents that can be tested."""
+
+
+@agent.command("list")
+@project_option
+@json_option
+def list_agents(project_dir: Path, *, as_json: bool) -> None:
+    """List the registered agents and the extensions that could not be loaded."""
+    catalogue = Catalogue.load(project_dir)
+    found = [(snapshot.model, snapshot.origin) for snapshot in catalogue.descriptors("agent")]
+    rows = [
+        {"id": model.id, "version": model.version, "title": model.title, "role": model.agent.role, "origin": origin}
+        for model, origin in found
+        if isinstance(model, AgentDescriptor)
+    ]
+    if as_json:
+        failures = [str(failure) for failure in catalogue.failures]
+        print_json({"agents": rows, "failures": failures})
+        return
+    print_table(("agent", "version", "title", "role", "from"), [tuple(row.values()) for row in rows])
+    report_failures(catalogue)
+
+
+@agent.command("inspect")
+@click.argument("name")
+@project_option
+@json_option
+def inspect_agent(name: str, project_dir: Path, *, as_json: bool) -> None:
+    """Show what agent NAME can do, how it is configured, and whether it can run here."""
+    catalogue = Catalogue.load(project_dir)
+    snapshot = catalogue.agent(name)
+    probe = probe_agent(catalogue, snapshot.model)
+    described = _described(snapshot.model, probe) | {"origin": snapshot.origin, "hash": snapshot.hash}
+    if as_json:
+        print_json(described)
+        return
+    _print_agent(snapshot.model, probe, snapshot.origin)
+    report_failures(catalogue)
+
+
+def probe_agent(catalogue: Catalogue, model: AgentDescriptor) -> Probe:
+    """Probe an agent with its default configuration."""
+    from akbench.pipeline import strongest_sandbox
+
+    try:
+        _, adapter = catalogue.agent_adapter(model.agent.adapter)
+        _, sandbox, _ = strongest_sandbox(catalogue)
+        declared = {each.name: os.environ[each.name] for each in model.agent.environment if each.name in os.environ}
+        config = complete_configuration(model, {})
+        return adapter.probe(ProbeContext(config=config, environ=declared, bounded=sandbox.bounded))
+    except ExtensionError as error:
+        return Probe(version=None, problems=(Problem(message=str(error), mend="reinstall or update it"),))
+
+
+def report_failures(catalogue: Catalogue) -> None:
+    """One line on standard error for each extension that could not be used."""
+    for failure in catalogue.failures:
+        click.echo(f"warning: {plain(str(failure))}", err=True)
+
+
+def _supports(model: AgentDescriptor, probe: Probe) -> dict[str, Support]:
+    return {**model.agent.capabilities, **probe.capabilities}
+
+
+def _described(model: AgentDescriptor, probe: Probe) -> dict[str, JsonValue]:
+    return {
+        "id": model.id,
+        "version": model.version,
+        "title": model.title,
+        "description": model.description,
+        "role": model.agent.role,
+        "adapter": model.agent.adapter,
+        "execution_type": model.agent.execution_type,
+        "installed_version": probe.version,
+        "problems": [{"message": problem.message, "mend": problem.mend} for problem in probe.problems],
+        "facts": dict(probe.facts),
+        "capabilities": {name: str(support) for name, support in _supports(model, probe).items()},
+        "configuration_schema": {
+            name: key.model_dump(mode="json") for name, key in model.agent.configuration_schema.items()
+        },
+        "observability": dict(model.agent.observability),
+        "environment": [each.model_dump(mode="json") for each in model.agent.environment],
+    }
+
+
+def _print_agent(model: AgentDescriptor, probe: Probe, origin: str) -> None:
+    click.echo(f"{model.title or model.id} ({model.id} {model.version}, from {origin})")
+    if model.description:
+        click.echo(model.description)
+    click.echo(f"installed here: {plain(probe.version) if probe.version else 'version not known'}")
+    for problem in probe.problems:
+        click.echo(f"problem: {problem.message}\n   mend: {problem.mend}")
+    print_table(("capability", "support"), [(name, str(value)) for name, value in _supports(model, probe).items()])
+    if model.agent.configuration_schema:
+        rows = [
+            (name, key.type, "yes" if key.required else "no", str(key.default), key.description)
+            for name, key in model.agent.configuration_schema.items()
+        ]
+        print_table(("configuration", "type", "required", "default", "meaning"), rows)
+    if model.agent.environment:
+        read = [(each.name, "yes" if each.sensitive else "no", each.description) for each in model.agent.environment]
+        print_table(("variable read", "sensitive", "meaning"), read)

@@ -1,0 +1,348 @@
+"""``akbench experiment``: from a YAML file to results."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from akbench.catalogue import Catalogue
+from akbench.cli.agent import report_failures
+from akbench.cli.output import json_option, plain, print_json, print_table, project_option
+from akbench.experiment.plan import Plan, Variant
+from akbench.pipeline import Loaded, load_experiment, run_experiment
+from akbench.project import Project
+from akbench.run.lifecycle import RunState
+from akbench.spec import InputError, JsonValue
+from akbench.store.view import ExperimentView, RunView
+
+__all__ = ["confirm_and_run", "experiment"]
+
+TROUBLE = frozenset({RunState.INFRASTRUCTURE_ERROR, RunState.EVALUATION_ERROR, RunState.INVALID_CONFIGURATION})
+"""States that make the command exit with 1: something other than the agents went wrong."""
+
+
+@click.group()
+def experiment() -> None:
+    """Validate, plan, run, list and show experiments."""
+
+
+_file = click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+
+
+@experiment.command()
+@_file
+@project_option
+@json_option
+def validate(file: Path, project_dir: Path, *, as_json: bool) -> None:
+    """Check the experiment FILE and everything it names, without running anything."""
+    loaded = _load(project_dir, file)
+    if as_json:
+        print_json({"valid": True, "runs": len(loaded.plan.runs), "warnings": list(loaded.plan.warnings)})
+        return
+    click.echo(f"{file}: valid; {_size(loaded.plan)}")
+    _print_warnings(loaded.plan)
+
+
+@experiment.command()
+@_file
+@project_option
+@json_option
+def plan(file: Path, project_dir: Path, *, as_json: bool) -> None:
+    """Show what the experiment FILE would run."""
+    loaded = _load(project_dir, file)
+    if as_json:
+        print_json(_plan_json(loaded))
+        return
+    _print_plan(loaded)
+
+
+@experiment.command()
+@_file
+@click.option("--yes", is_flag=True, help="Do not ask before requests to a paid provider.")
+@click.option("--dry-run", is_flag=True, help="Show the plan and stop.")
+@project_option
+@json_option
+@click.pass_context
+def run(ctx: click.Context, file: Path, project_dir: Path, *, yes: bool, dry_run: bool, as_json: bool) -> None:
+    """Run the experiment FILE.
+
+    Ctrl-C stops it: running agents are ended and recorded as cancelled, finished runs are kept.
+    """
+    loaded = _load(project_dir, file)
+    if dry_run:
+        print_json(_plan_json(loaded)) if as_json else _print_plan(loaded)
+        return
+    ctx.exit(confirm_and_run(loaded, yes=yes, as_json=as_json))
+
+
+@experiment.command("list")
+@project_option
+@json_option
+def list_experiments(project_dir: Path, *, as_json: bool) -> None:
+    """List the experiments of the project, oldest first."""
+    from akbench.store.query import Store
+
+    store = Store(Project.at(project_dir).data)
+    views = [store.experiment(name) for name in store.experiment_ids()]
+    if as_json:
+        print_json([_experiment_json(view) for view in views])
+        return
+    rows = [
+        (view.id, view.title, view.status, f"{sum(r.is_final for r in view.runs)}/{len(view.runs)}", _when(view))
+        for view in views
+    ]
+    print_table(("experiment", "title", "status", "runs finished", "started"), rows)
+
+
+@experiment.command()
+@click.argument("experiment_id")
+@project_option
+@json_option
+def show(experiment_id: str, project_dir: Path, *, as_json: bool) -> None:
+    """Show the experiment EXPERIMENT_ID: status, variants, runs."""
+    from akbench.store.query import Store
+
+    view = Store(Project.at(project_dir).data).experiment(experiment_id)
+    if as_json:
+        print_json(_experiment_json(view) | {"run_list": [_run_json(each) for each in view.runs]})
+        return
+    _print_summary(view)
+    _print_runs(view)
+
+
+def confirm_and_run(loaded: Loaded, *, yes: bool = False, as_json: bool = False) -> int:
+    """Show the plan, ask where money is at stake, run, write the report, show the outcome; returns the exit code."""
+    from akbench.cli.progress import LiveProgress
+    from akbench.store.query import Store
+
+    if not as_json:
+        _print_plan(loaded)
+    _confirm(loaded, yes=yes)
+    with _interruptible() as cancelled, LiveProgress() as progress:
+        experiment_id = run_experiment(loaded, progress, cancelled)
+    view = Store(loaded.project.data).experiment(experiment_id)
+    report = _report(loaded, experiment_id)
+    if as_json:
+        print_json(_experiment_json(view) | {"report": str(report) if report else None})
+    else:
+        _print_summary(view)
+        if report:
+            click.echo(f"report: {report}")
+    return _exit_code(view, cancelled)
+
+
+def _load(project_dir: Path, file: Path) -> Loaded:
+    project = Project.at(project_dir)
+    catalogue = Catalogue.load(project.root)
+    report_failures(catalogue)
+    return load_experiment(project, file, catalogue)
+
+
+def _confirm(loaded: Loaded, *, yes: bool) -> None:
+    paid = any(variant.agent.model and variant.agent.model.kind == "provider" for variant in loaded.plan.variants)
+    if not paid or yes:
+        return
+    if not sys.stdin.isatty():
+        raise InputError("this experiment sends requests to a model provider; confirm with --yes")
+    click.confirm("This sends requests to a model provider, which may cost money. Go on?", abort=True)
+
+
+@contextmanager
+def _interruptible() -> Iterator[threading.Event]:
+    """An event that Ctrl-C sets; a second Ctrl-C ends the program at once."""
+    cancelled = threading.Event()
+
+    def stop(number: int, frame: object) -> None:
+        del number, frame
+        if cancelled.is_set():
+            raise KeyboardInterrupt
+        cancelled.set()
+        click.echo("stopping: ending the running agents (Ctrl-C again to leave at once)", err=True)
+
+    before = {name: signal.signal(name, stop) for name in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield cancelled
+    finally:
+        for name, handler in before.items():
+            signal.signal(name, handler)
+
+
+def _report(loaded: Loaded, experiment_id: str) -> Path | None:
+    """The HTML report, where it is asked for and an extension that writes it is installed."""
+    exporter = loaded.catalogue.exporter("html")
+    if exporter is None or not loaded.experiment.model.experiment.reporting.generate_html:
+        return None
+    written = exporter.function()(loaded.project.data, loaded.project.reports, (experiment_id,))
+    return Path(written)
+
+
+def _exit_code(view: ExperimentView, cancelled: threading.Event) -> int:
+    if cancelled.is_set():
+        return 130
+    return 1 if any(run.state in TROUBLE for run in view.runs) else 0
+
+
+def _size(plan: Plan) -> str:
+    return (
+        f"{len(plan.variants)} variants x {len(plan.tasks)} tasks x {plan.repetitions} repetitions"
+        f" = {len(plan.runs)} runs"
+    )
+
+
+def _print_plan(loaded: Loaded) -> None:
+    plan, model = loaded.plan, loaded.experiment.model
+    click.echo(f"{model.title or model.id} ({model.id} {model.version})")
+    click.echo(_size(plan))
+    click.echo(f"dataset: {loaded.dataset.model.id} {loaded.dataset.model.version} ({loaded.dataset.digest[:12]})")
+    click.echo(f"runtime: none (direct); sandbox: {plan.sandbox}; at most {plan.timeout_seconds:g} s per agent;")
+    click.echo(f"at once: {plan.concurrency}; expected duration, tokens and cost: unknown (no history is used)")
+    required = model.experiment.requires.capabilities
+    click.echo(f"required capabilities: {', '.join(required) or 'none'}")
+    print_table(
+        ("variant", "name", "agent", "model answered by", "role"), [_variant_row(each) for each in plan.variants]
+    )
+    for note in plan.notes:
+        click.echo(f"note: {note}")
+    _print_warnings(plan)
+
+
+def _variant_row(variant: Variant) -> tuple[str, ...]:
+    marks = [word for word, holds in (("control", variant.is_control), ("baseline", variant.is_baseline)) if holds]
+    return (
+        variant.id,
+        variant.name,
+        f"{variant.agent.id} {variant.agent.version}",
+        variant.agent.model.kind if variant.agent.model else "-",
+        ", ".join(marks) or "contestant",
+    )
+
+
+def _print_warnings(plan: Plan) -> None:
+    for warning in plan.warnings:
+        click.echo(f"warning: {plain(warning)}")
+
+
+def _plan_json(loaded: Loaded) -> dict[str, JsonValue]:
+    plan = loaded.plan
+    return {
+        "experiment": loaded.experiment.model.id,
+        "version": loaded.experiment.model.version,
+        "dataset": {
+            "id": loaded.dataset.model.id,
+            "version": loaded.dataset.model.version,
+            "hash": loaded.dataset.digest,
+        },
+        "sandbox": plan.sandbox,
+        "repetitions": plan.repetitions,
+        "timeout_seconds": plan.timeout_seconds,
+        "variants": [
+            {
+                "id": each.id,
+                "name": each.name,
+                "agent": each.agent.id,
+                "values": dict(each.values),
+                "config": dict(each.agent.config),
+                "config_hash": each.config_hash,
+                "baseline": each.is_baseline,
+                "control": each.is_control,
+            }
+            for each in plan.variants
+        ],
+        "tasks": [task.id for task in plan.tasks],
+        "runs": [
+            {"id": run.id, "variant": run.variant_id, "task": run.task_id, "repetition": run.repetition}
+            for run in plan.runs
+        ],
+        "notes": list(plan.notes),
+        "warnings": list(plan.warnings),
+        "labels": list(plan.labels),
+    }
+
+
+def _when(view: ExperimentView) -> str:
+    return view.created_at.strftime("%Y-%m-%d %H:%M UTC")
+
+
+def _print_summary(view: ExperimentView) -> None:
+    click.echo(f"{view.id}: {plain(view.title)}: {view.status}")
+    for label in view.labels:
+        click.echo(f"label: {label}")
+    for reason in view.status_reasons:
+        click.echo(f"  - {plain(reason)}")
+    rows = []
+    for variant in view.variants:
+        runs = [run for run in view.runs if run.variant_id == variant.id]
+        counted = [run for run in runs if run.solved is not None]
+        solved = sum(bool(run.solved) for run in counted)
+        rate = f"{100 * solved / len(counted):.0f} %" if counted else "-"
+        rows.append((variant.name, rate, f"{solved}/{len(counted)}", _states(runs)))
+    print_table(("variant", "solved", "of counted runs", "states of all runs"), rows)
+
+
+def _states(runs: list[RunView]) -> str:
+    counts = Counter(_state(run) for run in runs)
+    return ", ".join(f"{count} {state}" for state, count in sorted(counts.items()))
+
+
+def _state(run: RunView) -> str:
+    return f"{run.state.value} (interrupted)" if run.interrupted else run.state.value
+
+
+def _print_runs(view: ExperimentView) -> None:
+    names = {variant.id: variant.name for variant in view.variants}
+    words = {True: "yes", False: "no", None: "-"}
+    rows = [
+        (
+            run.id,
+            run.task_id,
+            names[run.variant_id],
+            str(run.repetition),
+            _state(run),
+            words[run.solved],
+            run.reason or "",
+        )
+        for run in view.runs
+    ]
+    print_table(("run", "task", "variant", "#", "state", "solved", "reason"), rows)
+
+
+def _experiment_json(view: ExperimentView) -> dict[str, JsonValue]:
+    return {
+        "id": view.id,
+        "descriptor": view.descriptor_id,
+        "version": view.descriptor_version,
+        "title": view.title,
+        "status": view.status,
+        "status_reasons": list(view.status_reasons),
+        "labels": list(view.labels),
+        "created_at": view.created_at.isoformat(),
+        "finished_at": view.finished_at.isoformat() if view.finished_at else None,
+        "dataset": {"id": view.dataset_id, "version": view.dataset_version, "hash": view.dataset_hash},
+        "runs": len(view.runs),
+        "runs_finished": sum(run.is_final for run in view.runs),
+        "variants": [{"id": each.id, "name": each.name, "agent": each.agent_id} for each in view.variants],
+    }
+
+
+def _run_json(run: RunView) -> dict[str, JsonValue]:
+    return {
+        "id": run.id,
+        "task": run.task_id,
+        "variant": run.variant_id,
+        "repetition": run.repetition,
+        "state": run.state.value,
+        "interrupted": run.interrupted,
+        "outcome": run.outcome.value if run.outcome else None,
+        "solved": run.solved,
+        "reason": run.reason,
+        "metrics": {
+            name: {"value": reading.value, "unavailable": reading.unavailable} for name, reading in run.metrics.items()
+        },
+    }

@@ -1,0 +1,1 @@
+"""Datasets: tasks on real repositories, where their trees come from, and the environments they need."""

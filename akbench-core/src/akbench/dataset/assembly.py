@@ -1,0 +1,118 @@
+"""From a task's files to its trees: what the agent is given, what is hidden, and what the original looked like."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from akbench.dataset.archive import read_archive
+from akbench.dataset.dataset import Dataset, Task
+from akbench.dataset.directory import read_directory
+from akbench.dataset.format import SdistSource
+from akbench.dataset.gather import Gathered
+from akbench.dataset.mutation import apply_replace_line
+from akbench.dataset.tree import Tree
+from akbench.spec import InputError
+
+__all__ = ["AssembledTask", "assemble"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssembledTask:
+    """The trees of one task.
+
+    - `given`: what the agent gets: the (mutated) source without what is withheld, with the public tests.
+    - `hidden`: what is laid over the agent's tree in the evaluation: withheld files and hidden tests.
+    - `original`: `given` as it was before the mutations; None for a task without mutations.
+    """
+
+    task: Task
+    given: Tree
+    hidden: Tree
+    original: Tree | None
+
+    @property
+    def hidden_test_files(self) -> tuple[str, ...]:
+        """The files that the agent never sees, relative to the workspace."""
+        return tuple(sorted(os.fsdecode(path) for path in self.hidden.entries))
+
+
+def assemble(task: Task, dataset: Dataset, cache: Path) -> AssembledTask:
+    """Build the trees of `task`; a release is fetched into `cache` once.
+
+    Raises `InputError` naming the file that does not fit, `HostError` when a release cannot be had.
+    """
+    repository = task.repository.repository
+    source = _source(task, dataset, cache).without(repository.remove)
+    mutated = _mutate(task, source)
+    public = _folder(task.public_tests)
+    withheld = source.only(repository.withhold)
+    _check_globs(task, source)
+
+    def visible(tree: Tree) -> Tree:
+        return tree.without(repository.withhold).overlay(public)
+
+    return AssembledTask(
+        task=task,
+        given=visible(mutated),
+        hidden=withheld.overlay(_folder(task.hidden_tests)),
+        original=visible(source) if task.mutations else None,
+    )
+
+
+def _source(task: Task, dataset: Dataset, cache: Path) -> Tree:
+    repository = task.repository.repository
+    place = task.repository_document.place(("repository",))
+    try:
+        if isinstance(repository, SdistSource):
+            from akbench.dataset.release import fetch_sdist
+
+            archive = fetch_sdist(repository.name, task.repository.version, repository.sha256, cache)
+            gathered = read_archive(archive)
+        else:
+            gathered = read_directory(dataset.folder / repository.path)
+    except InputError as error:
+        raise InputError(str(error), place=place) from error
+    return _whole(gathered, place)
+
+
+def _folder(folder: Path) -> Tree:
+    return (
+        _whole(read_directory(folder), str(folder)).without(("**/__pycache__/**",)) if folder.is_dir() else Tree.of({})
+    )
+
+
+def _whole(gathered: Gathered, place: str) -> Tree:
+    lost = [oddity for oddity in gathered.oddities if not oddity.kept]
+    if lost:
+        path = os.fsdecode(lost[0].path)
+        raise InputError(f"{path!r} cannot be part of a task: {lost[0].detail}", place=place)
+    return gathered.tree
+
+
+def _mutate(task: Task, tree: Tree) -> Tree:
+    for mutation, document in zip(task.mutations, task.mutation_documents, strict=True):
+        part = mutation.mutation
+        path = os.fsencode(part.file)
+        try:
+            content = apply_replace_line(
+                tree.read(path),
+                file=part.file,
+                file_sha256=part.file_sha256,
+                symbol=part.symbol,
+                line=part.replace_line.line,
+                before=part.replace_line.before,
+                after=part.replace_line.after,
+            )
+        except InputError as error:
+            raise InputError(str(error), place=document.place(("mutation",))) from error
+        tree = tree.replace(path, content)
+    return tree
+
+
+def _check_globs(task: Task, source: Tree) -> None:
+    for index, glob in enumerate(task.repository.repository.withhold):
+        if not source.matching((glob,)):
+            place = task.repository_document.place(("repository", "withhold", index))
+            raise InputError(f"{glob!r} matches no file of the repository", place=place)

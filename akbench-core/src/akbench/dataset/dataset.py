@@ -1,0 +1,196 @@
+"""A dataset read from its folder: every descriptor validated, every needed file there, everything hashed."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+from akbench.dataset.format import DatasetFile, MutationFile, RepositoryFile
+from akbench.descriptors.document import Document, read
+from akbench.descriptors.kinds import EvaluatorDescriptor, Filters, TaskDescriptor
+from akbench.descriptors.snapshot import Snapshot, load
+from akbench.spec import InputError
+
+__all__ = ["Dataset", "Task", "find_dataset", "list_datasets", "load_dataset"]
+
+TASK_FILES = ("task.yaml", "description.md", "repository.yaml", "evaluator.yaml")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """One task of a dataset.
+
+    `description` is the text the agent is given. `digest` covers every file of the task's folder, so two tasks with
+    the same digest are the same task.
+    """
+
+    folder: Path
+    snapshot: Snapshot[TaskDescriptor]
+    description: str
+    repository: RepositoryFile
+    repository_document: Document
+    mutations: tuple[MutationFile, ...]
+    mutation_documents: tuple[Document, ...]
+    evaluator: Snapshot[EvaluatorDescriptor]
+    digest: str
+
+    @property
+    def descriptor(self) -> TaskDescriptor:
+        """The task's descriptor."""
+        return self.snapshot.model
+
+    @property
+    def hidden_tests(self) -> Path:
+        """The folder laid over the repository only in the evaluation."""
+        return self.folder / "hidden_tests"
+
+    @property
+    def public_tests(self) -> Path:
+        """The folder laid over the repository that the agent gets; may be absent."""
+        return self.folder / "public_tests"
+
+    @property
+    def reference_patch(self) -> Path:
+        """The reference solution of a task without mutations."""
+        return self.folder / "solution" / "reference.patch"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dataset:
+    """A dataset and its tasks, sorted by id. `digest` covers all tasks and the repositories shipped with it."""
+
+    folder: Path
+    model: DatasetFile
+    tasks: tuple[Task, ...]
+    digest: str
+
+    def task(self, task_id: str) -> Task:
+        """The task of that id. Raises `InputError` with the nearest known one."""
+        for task in self.tasks:
+            if task.descriptor.id == task_id:
+                return task
+        known = [task.descriptor.id for task in self.tasks]
+        close = get_close_matches(task_id, known, n=1)
+        hint = f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(known)}"
+        raise InputError(f"dataset {self.model.id!r} has no task {task_id!r}{hint}")
+
+    def select(self, filters: Filters) -> tuple[Task, ...]:
+        """The tasks that pass all filters. Raises `InputError` for an unknown task id."""
+        wanted = {self.task(task_id).descriptor.id for task_id in filters.task_ids}
+        return tuple(task for task in self.tasks if _passes(task.descriptor, filters, wanted))
+
+
+def list_datasets(project: Path) -> tuple[Path, ...]:
+    """The folders of a project's datasets, sorted by name."""
+    return tuple(sorted(path.parent for path in (project / "datasets").glob("*/dataset.yaml")))
+
+
+def find_dataset(project: Path, dataset_id: str) -> Path:
+    """The folder of the dataset with that id. Raises `InputError` that lists the known ones."""
+    found = {read(folder / "dataset.yaml").data.get("id"): folder for folder in list_datasets(project)}
+    if dataset_id in found:
+        return found[dataset_id]
+    known = sorted(str(name) for name in found)
+    close = get_close_matches(dataset_id, known, n=1)
+    hint = f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(known) or 'none'}"
+    raise InputError(f"no dataset {dataset_id!r} below {project / 'datasets'}{hint}")
+
+
+def load_dataset(folder: Path) -> Dataset:
+    """Read a whole dataset. Raises `InputError` at the first fault, naming file and place."""
+    document = read(folder / "dataset.yaml")
+    model = document.validate(DatasetFile)
+    tasks = sorted((_load_task(path.parent) for path in folder.glob("*/*/task.yaml")), key=lambda t: t.descriptor.id)
+    if not tasks:
+        raise InputError("no task found; a task is a folder <category>/<task id>/ with a task.yaml", place=str(folder))
+    for first, second in itertools.pairwise(tasks):
+        if first.descriptor.id == second.descriptor.id:
+            place = second.snapshot.document.place(("id",))
+            raise InputError(f"task id {second.descriptor.id!r} is also used in {first.folder}", place=place)
+    digest = hashlib.sha256()
+    for part in (document.sha256, *(task.digest for task in tasks), _folder_digest(folder / "repositories")):
+        digest.update(part.encode())
+    return Dataset(folder=folder, model=model, tasks=tuple(tasks), digest=digest.hexdigest())
+
+
+def _load_task(folder: Path) -> Task:
+    for name in TASK_FILES:
+        if not (folder / name).is_file():
+            raise InputError(f"the task has no {name}", place=str(folder))
+    snapshot = load(folder / "task.yaml", TaskDescriptor)
+    _check_folder(folder, snapshot)
+    repository = read(folder / "repository.yaml")
+    mutation_documents = tuple(read(path) for path in sorted((folder / "mutations").glob("*.yaml")))
+    task = Task(
+        folder=folder,
+        snapshot=snapshot,
+        description=_description(folder / "description.md"),
+        repository=repository.validate(RepositoryFile),
+        repository_document=repository,
+        mutations=tuple(document.validate(MutationFile) for document in mutation_documents),
+        mutation_documents=mutation_documents,
+        evaluator=load(folder / "evaluator.yaml", EvaluatorDescriptor),
+        digest=_folder_digest(folder),
+    )
+    _check_tests(task)
+    _check_solution(task)
+    return task
+
+
+def _check_folder(folder: Path, snapshot: Snapshot[TaskDescriptor]) -> None:
+    for key, name, value in (
+        (("id",), folder.name, snapshot.model.id),
+        (("task", "category"), folder.parent.name, snapshot.model.task.category),
+    ):
+        if name != value:
+            raise snapshot.document.error(f"{value!r} stands in a folder called {name!r}; make them equal", key)
+
+
+def _description(path: Path) -> str:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"not UTF-8 (byte {error.start})", place=str(path)) from error
+    if not text.strip():
+        raise InputError("empty; the agent is given this text as its task", place=str(path))
+    return text
+
+
+def _check_tests(task: Task) -> None:
+    if not task.hidden_tests.is_dir() or not any(path.is_file() for path in task.hidden_tests.rglob("*")):
+        raise InputError(
+            "the task has no hidden tests; put at least one test file into hidden_tests/", place=str(task.folder)
+        )
+
+
+def _check_solution(task: Task) -> None:
+    if not task.mutations and not task.reference_patch.is_file():
+        raise InputError(
+            "the task has no reference solution: neither mutations/*.yaml (whose inverse it would be) "
+            "nor solution/reference.patch",
+            place=str(task.folder),
+        )
+
+
+def _passes(task: TaskDescriptor, filters: Filters, wanted: set[str]) -> bool:
+    return (
+        (not filters.categories or task.task.category in filters.categories)
+        and (not filters.difficulties or task.task.difficulty in filters.difficulties)
+        and (not filters.tags or bool(set(task.task.tags) & set(filters.tags)))
+        and (not wanted or task.id in wanted)
+    )
+
+
+def _folder_digest(folder: Path) -> str:
+    """SHA-256 over the names and contents of all files below `folder`, byte code left out."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*")) if folder.is_dir() else []:
+        if path.is_symlink():
+            raise InputError("symbolic links are not allowed in a dataset; put the file itself here", place=str(path))
+        if path.is_file() and "__pycache__" not in path.parts:
+            digest.update(f"{path.relative_to(folder).as_posix()}\0{path.stat().st_size}\0".encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()

@@ -1,0 +1,1 @@
+"""Independent evaluation of a finished tree, in a fresh workspace that the agent never saw."""

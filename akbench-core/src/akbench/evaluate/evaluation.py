@@ -1,0 +1,203 @@
+"""Running an evaluator on a tree: fresh folder, own sandbox, no network, report through an inherited descriptor."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from akbench.dataset.environment import PreparedEnvironment
+from akbench.dataset.tree import Tree
+from akbench.sandbox.prepared import environment_binds
+from akbench.spec import (
+    Bind,
+    EvaluationEvidence,
+    EvaluationInvocation,
+    EvaluationRequest,
+    Evaluator,
+    JsonValue,
+    Judgement,
+    Limits,
+    Outcome,
+    ProcessEvidence,
+    Sandbox,
+    SandboxRequest,
+)
+
+__all__ = ["Evaluation", "evaluate"]
+
+REPORT_LIMIT = 32 << 20
+"""Most bytes of a report that are read; what comes after is dropped and the judgement is told so."""
+REPORT_FD = 3
+DEFAULT_TIMEOUT_SECONDS = 300.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluation:
+    """A judgement and the files that back it."""
+
+    judgement: Judgement
+    report: bytes
+    stdout: Path
+    stderr: Path
+    duration_seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Rooms:
+    """The folders of one evaluation on the host."""
+
+    workspace: Path
+    tools: Path
+    home: Path
+    tmp: Path
+
+
+def evaluate(
+    *,
+    tree: Tree,
+    hidden_files: tuple[str, ...],
+    evaluator: Evaluator,
+    config: Mapping[str, JsonValue],
+    environment: PreparedEnvironment,
+    python_path: tuple[str, ...],
+    sandbox: Sandbox,
+    scratch: Path,
+    cancelled: threading.Event,
+) -> Evaluation:
+    """Judge `tree` with `evaluator`. `scratch` is an empty folder; whoever made it removes it."""
+    rooms = _rooms(scratch)
+    tree.materialise(rooms.workspace)
+    request = _request(rooms, sandbox, environment, hidden_files, python_path, config)
+    invocation = evaluator.prepare(request)
+    for name, content in invocation.files.items():
+        (rooms.tools / name).write_bytes(content)
+    for path in (rooms.workspace, rooms.home, rooms.tmp):
+        sandbox.own(path)
+    process, report = _run(rooms, sandbox, environment, request, invocation, scratch, cancelled)
+    judgement = _judge(evaluator, request, process, report)
+    return Evaluation(
+        judgement=judgement,
+        report=report[:REPORT_LIMIT],
+        stdout=process.stdout,
+        stderr=process.stderr,
+        duration_seconds=process.duration_seconds,
+    )
+
+
+def _rooms(scratch: Path) -> _Rooms:
+    rooms = _Rooms(workspace=scratch / "workspace", tools=scratch / "tools", home=scratch / "home", tmp=scratch / "tmp")
+    for path in (rooms.workspace, rooms.tools, rooms.home, rooms.tmp):
+        path.mkdir(parents=True)
+    return rooms
+
+
+def _request(
+    rooms: _Rooms,
+    sandbox: Sandbox,
+    environment: PreparedEnvironment,
+    hidden_files: tuple[str, ...],
+    python_path: tuple[str, ...],
+    config: Mapping[str, JsonValue],
+) -> EvaluationRequest:
+    workspace = sandbox.inside("workspace", rooms.workspace)
+    timeout = config.get("timeout_seconds")
+    environ = {
+        "PATH": f"{environment.root}/bin:/usr/local/bin:/usr/bin:/bin",
+        "HOME": sandbox.inside("home", rooms.home),
+        "TMPDIR": sandbox.inside("tmp", rooms.tmp),
+        "LANG": "C.UTF-8",
+        "PYTHONPATH": ":".join(os.path.normpath(f"{workspace}/{folder}") for folder in python_path),
+    }
+    return EvaluationRequest(
+        workspace=workspace,
+        tools=sandbox.inside("tools", rooms.tools),
+        tmp=environ["TMPDIR"],
+        python=str(environment.python),
+        hidden_files=hidden_files,
+        environ=environ,
+        report_fd=REPORT_FD,
+        timeout_seconds=float(timeout) if isinstance(timeout, int | float) else DEFAULT_TIMEOUT_SECONDS,
+        config=config,
+    )
+
+
+def _run(
+    rooms: _Rooms,
+    sandbox: Sandbox,
+    environment: PreparedEnvironment,
+    request: EvaluationRequest,
+    invocation: EvaluationInvocation,
+    scratch: Path,
+    cancelled: threading.Event,
+) -> tuple[ProcessEvidence, bytes]:
+    reader = _ReportReader()
+    try:
+        process = sandbox.run(
+            SandboxRequest(
+                argv=invocation.argv,
+                environ=invocation.environ,
+                cwd=request.workspace,
+                binds=_binds(rooms, sandbox, environment),
+                stdin=b"",
+                stdout=scratch / "stdout.log",
+                stderr=scratch / "stderr.log",
+                limits=Limits(timeout_seconds=request.timeout_seconds),
+                cancelled=cancelled,
+                report=reader.write_end,
+                report_fd=REPORT_FD,
+            )
+        )
+    finally:
+        report = reader.finish()
+    return process, report
+
+
+def _binds(rooms: _Rooms, sandbox: Sandbox, environment: PreparedEnvironment) -> tuple[Bind, ...]:
+    def bind(name: str, path: Path, *, writable: bool) -> Bind:
+        return Bind(host=path, inside=sandbox.inside(name, path), writable=writable)
+
+    return (
+        bind("workspace", rooms.workspace, writable=True),
+        bind("tools", rooms.tools, writable=False),
+        bind("home", rooms.home, writable=True),
+        *environment_binds(environment),
+    )
+
+
+def _judge(evaluator: Evaluator, request: EvaluationRequest, process: ProcessEvidence, report: bytes) -> Judgement:
+    if process.start_error is not None:
+        return Judgement(outcome=Outcome.INFRASTRUCTURE_ERROR, reason=f"could not start: {process.start_error}")
+    evidence = EvaluationEvidence(
+        request=request,
+        process=process,
+        report=report[:REPORT_LIMIT],
+        report_truncated=len(report) > REPORT_LIMIT,
+    )
+    return evaluator.judge(evidence)
+
+
+class _ReportReader:
+    """Drains the report pipe while the check runs, so that a long report cannot block it."""
+
+    def __init__(self) -> None:
+        self._read_end, self.write_end = os.pipe()
+        self._chunks: list[bytes] = []
+        self._size = 0
+        self._thread = threading.Thread(target=self._drain, daemon=True)
+        self._thread.start()
+
+    def _drain(self) -> None:
+        while chunk := os.read(self._read_end, 1 << 16):
+            if self._size <= REPORT_LIMIT:
+                self._chunks.append(chunk)
+                self._size += len(chunk)
+
+    def finish(self) -> bytes:
+        """Close the harness's own end and return what came; every process of the check is gone by now."""
+        os.close(self.write_end)
+        self._thread.join()
+        os.close(self._read_end)
+        return b"".join(self._chunks)

@@ -1,0 +1,1 @@
+"""From an experiment descriptor to the plan of its runs."""

@@ -1,0 +1,100 @@
+"""The plan of an experiment: variants, tasks and runs with stable ids. Plain values, no I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from akbench.spec import JsonValue
+
+__all__ = ["AgentChoice", "ModelSource", "Plan", "PlannedRun", "PlannedTask", "Variant"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSource:
+    """What answers the agent's model requests.
+
+    `kind` is ``provider`` or ``scripted model``. `base_url` is the provider's (None for a scripted model, whose
+    address is known only while it serves); `api_key_env` names the harness's variable that holds the key;
+    `script` is the scripted model's file.
+    """
+
+    kind: str
+    base_url: str | None = None
+    api_key_env: str | None = None
+    script: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentChoice:
+    """One agent with the configuration asked for. `adapter` and `extension` name what carries it out."""
+
+    id: str
+    version: str
+    adapter: str
+    config: Mapping[str, JsonValue]
+    model: ModelSource | None
+    receives_reference_solution: bool = False
+    needs_model: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variant:
+    """A combination of dimension values.
+
+    `id` is derived from `config_hash`, so it is the same on every machine. `values` holds None for a dimension that
+    does not apply to the variant's agent.
+    """
+
+    id: str
+    name: str
+    values: Mapping[str, JsonValue]
+    agent: AgentChoice
+    config_hash: str
+    is_baseline: bool = False
+    is_control: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedTask:
+    """A task of the plan: what identifies it, and what the reports need to say about it.
+
+    `tree` is the git tree id of what the agent will be given; `digest` covers every file of the task's folder.
+    """
+
+    id: str
+    version: str
+    title: str
+    category: str
+    difficulty: str
+    dataset: str
+    folder: str
+    digest: str
+    description: str
+    timeout_seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedRun:
+    """One run: a variant on a task, for the `repetition`-th time (from 1)."""
+
+    id: str
+    variant_id: str
+    task_id: str
+    repetition: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Everything that will run, in order. `warnings` are reasons why the result cannot be plainly ``valid``."""
+
+    variants: tuple[Variant, ...]
+    tasks: tuple[PlannedTask, ...]
+    runs: tuple[PlannedRun, ...]
+    repetitions: int
+    concurrency: int
+    timeout_seconds: float
+    sandbox: str
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()

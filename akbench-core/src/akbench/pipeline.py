@@ -1,0 +1,496 @@
+"""The whole program on one page: load -> plan -> prepare -> run -> store."""
+
+from __future__ import annotations
+
+import os
+import platform
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from akbench import __version__
+from akbench.catalogue import Adapter, Catalogue
+from akbench.dataset.assembly import AssembledTask, assemble
+from akbench.dataset.dataset import Dataset, Task, find_dataset, load_dataset
+from akbench.dataset.environment import PreparedEnvironment, prepare_environment
+from akbench.dataset.format import SdistSource
+from akbench.descriptors.kinds import ExperimentDescriptor
+from akbench.descriptors.snapshot import Snapshot, load
+from akbench.experiment.plan import AgentChoice, Plan, PlannedRun, Variant
+from akbench.experiment.planner import SCRIPTED_MODEL, ResolvedSandbox, plan_experiment
+from akbench.project import Project, cache_folder
+from akbench.run.execution import Equipment, Upstream, execute
+from akbench.run.journal import RunFolder
+from akbench.run.record import Event, ExperimentEnd, ExperimentRecord, RunResult, RunSpec
+from akbench.spec import (
+    Evaluator,
+    HostError,
+    InputError,
+    JsonValue,
+    Probe,
+    ProbeContext,
+    Problem,
+    ProcessAgent,
+    Sandbox,
+    Support,
+)
+from akbench.validity import judge_experiment
+from akbench.workspace.snapshot import Snapshot as TreeSnapshot
+from akbench.workspace.snapshot import take_snapshot
+
+if TYPE_CHECKING:
+    from akbench.store.index import Index
+
+__all__ = [
+    "Loaded",
+    "Observer",
+    "ReadyTask",
+    "check_task",
+    "load_experiment",
+    "make_ready",
+    "run_experiment",
+    "strongest_sandbox",
+]
+
+
+class Observer(Protocol):
+    """Is told what happens; changes nothing."""
+
+    def preparing(self, text: str) -> None:
+        """Something slow begins before the first run."""
+
+    def planned(self, experiment_id: str, plan: Plan) -> None:
+        """The experiment is durable and its runs begin."""
+
+    def event(self, run: PlannedRun, event: Event) -> None:
+        """A run's event is durable."""
+
+    def finished(self, run: PlannedRun, result: RunResult) -> None:
+        """A run's result is durable."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """An experiment that can be run as asked, as far as can be said without preparing anything."""
+
+    project: Project
+    catalogue: Catalogue
+    experiment: Snapshot[ExperimentDescriptor]
+    dataset: Dataset
+    sandbox: tuple[Adapter, Sandbox]
+    sandbox_facts: Mapping[str, str]
+    plan: Plan
+
+    def tasks(self) -> tuple[Task, ...]:
+        """The tasks that take part."""
+        return tuple(self.dataset.task(task.id) for task in self.plan.tasks)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadyTask:
+    """A task with everything it needs built."""
+
+    assembled: AssembledTask
+    snapshot: TreeSnapshot
+    environment: PreparedEnvironment
+    evaluator: Evaluator
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ReadyAgent:
+    """A variant's agent, probed on this machine."""
+
+    adapter: Adapter
+    agent: ProcessAgent
+    probe: Probe
+    capabilities: Mapping[str, str]
+    declared: Mapping[str, str]
+    variables: Mapping[str, JsonValue]
+
+
+def load_experiment(project: Project, path: Path, catalogue: Catalogue) -> Loaded:
+    """Read the experiment at `path` and plan it. Raises `InputError` for anything wrong in any file it needs."""
+    experiment = load(path, ExperimentDescriptor)
+    wanted = experiment.model.experiment
+    try:
+        folder = find_dataset(project.root, wanted.dataset.id)
+    except InputError as error:
+        raise experiment.document.error(str(error), ("experiment", "dataset", "id")) from error
+    dataset = load_dataset(folder)
+    for task in dataset.select(wanted.dataset.filters):
+        check_task(task, catalogue)
+    adapter, sandbox, facts = _sandbox(experiment, catalogue)
+    resolved = ResolvedSandbox(
+        id=adapter.record.id,
+        bounded=sandbox.bounded,
+        shortcomings=_shortcomings(adapter, sandbox, experiment, catalogue),
+    )
+    plan = plan_experiment(experiment, catalogue, dataset, resolved)
+    _check_script(experiment, project)
+    return Loaded(
+        project=project,
+        catalogue=catalogue,
+        experiment=experiment,
+        dataset=dataset,
+        sandbox=(adapter, sandbox),
+        sandbox_facts=facts,
+        plan=plan,
+    )
+
+
+def _sandbox(
+    experiment: Snapshot[ExperimentDescriptor], catalogue: Catalogue
+) -> tuple[Adapter, Sandbox, Mapping[str, str]]:
+    wanted = experiment.model.experiment.isolation.sandbox
+    if wanted == "auto":
+        return strongest_sandbox(catalogue)
+    try:
+        adapter, sandbox = catalogue.sandbox(wanted)
+    except InputError as error:
+        raise experiment.document.error(error.message, ("experiment", "isolation", "sandbox")) from error
+    probe = sandbox.probe()
+    if probe.problems:
+        raise HostError(f"sandbox {wanted!r} does not work here: {_problem_text(probe.problems)}")
+    return adapter, sandbox, probe.facts
+
+
+def strongest_sandbox(catalogue: Catalogue) -> tuple[Adapter, Sandbox, Mapping[str, str]]:
+    """The first registered sandbox that works on this host. Raises `HostError` if none does."""
+    problems: list[str] = []
+    for name in catalogue.sandbox_names():
+        adapter, sandbox = catalogue.sandbox(name)
+        probe = sandbox.probe()
+        if not probe.problems:
+            return adapter, sandbox, probe.facts
+        problems.append(f"{name}: {_problem_text(probe.problems)}")
+    raise HostError("no sandbox works here: " + "; ".join(problems))
+
+
+def _shortcomings(
+    adapter: Adapter, sandbox: Sandbox, experiment: Snapshot[ExperimentDescriptor], catalogue: Catalogue
+) -> tuple[str, ...]:
+    if sandbox.bounded:
+        return ()
+    why = "it was asked for"
+    if experiment.model.experiment.isolation.sandbox == "auto":
+        stronger = [name for name in catalogue.sandbox_names() if name != adapter.record.id]
+        texts = [f"{name}: {_problem_text(catalogue.sandbox(name)[1].probe().problems)}" for name in stronger]
+        why = "no stronger sandbox works here (" + "; ".join(texts) + ")"
+    return (f"sandbox {adapter.record.id!r} confines nothing: agents could read this machine's files; {why}",)
+
+
+def _problem_text(problems: tuple[Problem, ...]) -> str:
+    return "; ".join(f"{problem.message} ({problem.mend})" for problem in problems)
+
+
+def _check_script(experiment: Snapshot[ExperimentDescriptor], project: Project) -> None:
+    endpoint = experiment.model.experiment.execution.model_endpoint
+    if endpoint is not None and endpoint.scripted is not None:
+        from akbench.testing.scripted_model import ScriptedModel
+
+        path = project.root / endpoint.scripted
+        if not path.is_file():
+            location = ("experiment", "execution", "model_endpoint", "scripted")
+            raise experiment.document.error(f"no such file below the project: {endpoint.scripted}", location)
+        ScriptedModel.load(path)
+
+
+def task_evaluator(task: Task, catalogue: Catalogue) -> tuple[Adapter, Evaluator]:
+    """The task's evaluator with its configuration checked. Raises `InputError` with the place in evaluator.yaml."""
+    part = task.evaluator.model.evaluator
+    try:
+        adapter, evaluator = catalogue.evaluator_adapter(part.adapter)
+    except InputError as error:
+        raise task.evaluator.document.error(error.message, ("evaluator", "adapter")) from error
+    try:
+        evaluator.check_config(part.config)
+    except InputError as error:
+        raise task.evaluator.document.error(error.message, ("evaluator", "config")) from error
+    return adapter, evaluator
+
+
+def check_task(task: Task, catalogue: Catalogue) -> None:
+    """Check what a task names against what is registered. Raises `InputError` with the place in the task's files."""
+    try:
+        catalogue.find("category", task.descriptor.task.category)
+    except InputError as error:
+        raise task.snapshot.document.error(error.message, ("task", "category")) from error
+    task_evaluator(task, catalogue)
+
+
+def make_ready(task: Task, dataset: Dataset, catalogue: Catalogue, cache: Path) -> ReadyTask:
+    """Build what a task needs: trees, snapshot, prepared environment. Nothing is built twice."""
+    assembled = assemble(task, dataset, cache)
+    wanted = task.descriptor.task.environment
+    repository = task.repository.repository
+    try:
+        environment = prepare_environment(
+            python=wanted.python,
+            requirements=wanted.requirements,
+            cache=cache,
+            forbidden=repository.name if isinstance(repository, SdistSource) else None,
+        )
+    except InputError as error:
+        raise task.snapshot.document.error(str(error), ("task", "environment")) from error
+    except HostError as error:
+        place = task.snapshot.document.place(("task", "environment"))
+        raise HostError(f"{place}: {error}") from error
+    return ReadyTask(
+        assembled=assembled,
+        snapshot=take_snapshot(assembled.given, cache),
+        environment=environment,
+        evaluator=task_evaluator(task, catalogue)[1],
+    )
+
+
+def run_experiment(loaded: Loaded, observer: Observer, cancelled: threading.Event) -> str:
+    """Run every run of the plan and return the experiment's id. What was finished stays, whatever happens."""
+    from akbench.store.folder import ExperimentFolder
+    from akbench.store.index import Index
+
+    loaded.project.require_writable()
+    agents = _ready_agents(loaded)
+    cache = cache_folder()
+    ready: dict[str, ReadyTask] = {}
+    for task in loaded.tasks():
+        observer.preparing(f"task {task.descriptor.id}")
+        ready[task.descriptor.id] = make_ready(task, loaded.dataset, loaded.catalogue, cache)
+    with _upstream(loaded) as upstream, Index.open(loaded.project.data) as index:
+        record = _experiment_record(loaded, index.next_experiment_id())
+        folder = ExperimentFolder(loaded.project.data, record.id)
+        with folder.hold():
+            folder.begin(record)
+            index.update_experiment(record.id)
+            observer.planned(record.id, loaded.plan)
+            context = _Context(
+                loaded=loaded,
+                record=record,
+                agents=agents,
+                ready=ready,
+                upstream=upstream,
+                index=index,
+                observer=observer,
+                cancelled=cancelled,
+                cache=cache,
+                metrics=_metric_functions(loaded),
+            )
+            results = _run_all(context)
+            status, reasons = judge_experiment(loaded.plan, results)
+            folder.end(ExperimentEnd(status=status, reasons=reasons, finished_at=datetime.now(UTC)))
+            index.update_experiment(record.id)
+    return record.id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Context:
+    loaded: Loaded
+    record: ExperimentRecord
+    agents: Mapping[str, _ReadyAgent]
+    ready: Mapping[str, ReadyTask]
+    upstream: Upstream | None
+    index: Index
+    observer: Observer
+    cancelled: threading.Event
+    cache: Path
+    metrics: Mapping[str, Callable[..., Any]]
+
+
+def _run_all(context: _Context) -> dict[str, RunResult]:
+    """Start runs in the plan's order, at most `concurrency` at once; a cancelled experiment starts no further one."""
+    plan = context.loaded.plan
+    results: dict[str, RunResult] = {}
+    waiting = list(reversed(plan.runs))
+    working: dict[Future[RunResult], PlannedRun] = {}
+    with ThreadPoolExecutor(max_workers=plan.concurrency, thread_name_prefix="run") as pool:
+        try:
+            while (waiting and not context.cancelled.is_set()) or working:
+                while waiting and len(working) < plan.concurrency and not context.cancelled.is_set():
+                    run = waiting.pop()
+                    working[pool.submit(_run_one, context, run)] = run
+                done, _ = wait(working, timeout=0.2, return_when=FIRST_COMPLETED)
+                for future in done:
+                    results[working.pop(future).id] = future.result()
+        except BaseException:
+            context.cancelled.set()
+            raise
+    return results
+
+
+def _run_one(context: _Context, run: PlannedRun) -> RunResult:
+    loaded, record = context.loaded, context.record
+    variant = next(variant for variant in loaded.plan.variants if variant.id == run.variant_id)
+    spec = _run_spec(context, run, variant)
+
+    def on_event(event: Event) -> None:
+        context.index.update_run(record.id, run.id)
+        context.observer.event(run, event)
+
+    secrets = (context.upstream.key,) if context.upstream and context.upstream.key else ()
+    folder = RunFolder(loaded.project.artifacts / record.id / run.id, on_event, secrets)
+    result = execute(spec, _equipment(context, run, variant), folder, context.cancelled)
+    context.index.update_run(record.id, run.id)
+    context.observer.finished(run, result)
+    return result
+
+
+def _equipment(context: _Context, run: PlannedRun, variant: Variant) -> Equipment:
+    ready, agent = context.ready[run.task_id], context.agents[variant.id]
+    return Equipment(
+        assembled=ready.assembled,
+        snapshot=ready.snapshot,
+        environment=ready.environment,
+        agent=agent.agent,
+        evaluator=ready.evaluator,
+        sandbox=context.loaded.sandbox[1],
+        upstream=context.upstream,
+        declared=agent.declared,
+        metrics=context.metrics,
+        cache=context.cache,
+        workspaces=context.loaded.project.workspaces,
+    )
+
+
+def _run_spec(context: _Context, run: PlannedRun, variant: Variant) -> RunSpec:
+    loaded, record = context.loaded, context.record
+    task = next(task for task in loaded.plan.tasks if task.id == run.task_id)
+    ready, agent = context.ready[run.task_id], context.agents[variant.id]
+    limits = [loaded.plan.timeout_seconds, *([task.timeout_seconds] if task.timeout_seconds else [])]
+    evaluator = ready.assembled.task.evaluator.model
+    return RunSpec(
+        experiment_id=record.id,
+        run_id=run.id,
+        repetition=run.repetition,
+        variant=variant,
+        task=task,
+        dataset=record.dataset_id,
+        dataset_version=record.dataset_version,
+        dataset_hash=record.dataset_hash,
+        tree=ready.snapshot.tree,
+        commit=ready.snapshot.commit,
+        environment=ready.environment.key,
+        python_version=platform.python_version(),
+        evaluator=evaluator.evaluator.adapter,
+        evaluator_version=task_evaluator(ready.assembled.task, loaded.catalogue)[0].version,
+        sandbox=loaded.plan.sandbox,
+        sandbox_facts=loaded.sandbox_facts,
+        agent_version=agent.probe.version,
+        agent_facts=agent.probe.facts,
+        agent_capabilities=agent.capabilities,
+        descriptors={key: str(snapshot["hash"]) for key, snapshot in record.snapshots.items()},
+        extensions=record.extensions,
+        timeout_seconds=min(limits),
+        prompt=ready.assembled.task.description,
+        environment_variables=agent.variables,
+        host={"system": platform.system(), "release": platform.release(), "machine": platform.machine()},
+        created_at=datetime.now(UTC),
+    )
+
+
+def _ready_agents(loaded: Loaded) -> dict[str, _ReadyAgent]:
+    """Probe the agent of each variant. Raises `HostError` naming every agent that cannot run here."""
+    found: dict[str, _ReadyAgent] = {}
+    problems: dict[str, None] = {}
+    for variant in loaded.plan.variants:
+        ready = _ready_agent(loaded, variant.agent)
+        found[variant.id] = ready
+        if ready.probe.problems:
+            problems[f"agent {variant.agent.id!r} cannot run here: {_problem_text(ready.probe.problems)}"] = None
+    if problems:
+        raise HostError("\n".join(problems))
+    return found
+
+
+def _ready_agent(loaded: Loaded, choice: AgentChoice) -> _ReadyAgent:
+    adapter, agent = loaded.catalogue.agent_adapter(choice.adapter)
+    part = loaded.catalogue.agent(choice.id).model.agent
+    declared = {each.name: os.environ[each.name] for each in part.environment if each.name in os.environ}
+    variables: dict[str, JsonValue] = {
+        each.name: {"is_set": each.name in declared} if each.sensitive else declared.get(each.name)
+        for each in part.environment
+    }
+    context = ProbeContext(config=choice.config, environ=declared, bounded=loaded.sandbox[1].bounded)
+    probe = agent.probe(context)
+    supports: dict[str, Support] = {**part.capabilities, **probe.capabilities}
+    return _ReadyAgent(
+        adapter=adapter,
+        agent=agent,
+        probe=probe,
+        capabilities={name: str(support) for name, support in supports.items()},
+        declared=declared,
+        variables=variables,
+    )
+
+
+@contextmanager
+def _upstream(loaded: Loaded) -> Iterator[Upstream | None]:
+    """What answers model requests, for as long as the experiment runs."""
+    endpoint = loaded.experiment.model.experiment.execution.model_endpoint
+    if endpoint is None:
+        yield None
+    elif endpoint.scripted is not None:
+        from akbench.testing.scripted_model import ScriptedModel
+
+        with ScriptedModel.load(loaded.project.root / endpoint.scripted) as server:
+            yield Upstream(base_url=server.base_url, kind=SCRIPTED_MODEL, key=None)
+    else:
+        yield Upstream(base_url=str(endpoint.base_url), kind="provider", key=_key(loaded, endpoint.api_key_env))
+
+
+def _key(loaded: Loaded, name: str | None) -> str | None:
+    if name is None:
+        return None
+    key = os.environ.get(name)
+    if not key:
+        place = loaded.experiment.document.place(("experiment", "execution", "model_endpoint", "api_key_env"))
+        raise HostError(f"{place}: the environment variable {name} is not set; it must hold the provider's key")
+    return key
+
+
+def _experiment_record(loaded: Loaded, experiment_id: str) -> ExperimentRecord:
+    model = loaded.experiment.model
+    return ExperimentRecord(
+        id=experiment_id,
+        descriptor_id=model.id,
+        descriptor_version=model.version,
+        title=model.title or model.id,
+        created_at=datetime.now(UTC),
+        dataset_id=loaded.dataset.model.id,
+        dataset_version=loaded.dataset.model.version,
+        dataset_hash=loaded.dataset.digest,
+        descriptor=loaded.experiment.document.text,
+        plan=loaded.plan,
+        snapshots=_snapshots(loaded),
+        extensions=_extensions(loaded),
+    )
+
+
+def _snapshots(loaded: Loaded) -> dict[str, Mapping[str, JsonValue]]:
+    """Every descriptor that took part, by kind and id."""
+    catalogue, model = loaded.catalogue, loaded.experiment.model.experiment
+    tasks = loaded.tasks()
+    found: list[Snapshot[Any]] = [loaded.experiment]
+    found += [catalogue.agent(name) for name in sorted({variant.agent.id for variant in loaded.plan.variants})]
+    found += [catalogue.dimension(factor.id) for factor in model.factors.dimensions]
+    found += [catalogue.find("metric", name) for name in model.metrics]
+    found += [catalogue.evaluator(name) for name in model.evaluation.evaluators]
+    found += [catalogue.find("category", name) for name in sorted({t.descriptor.task.category for t in tasks})]
+    found += [task.snapshot for task in tasks] + [task.evaluator for task in tasks]
+    return {f"{snapshot.kind}/{snapshot.model.id}": snapshot.record() for snapshot in found}
+
+
+def _extensions(loaded: Loaded) -> dict[str, str]:
+    adapters = [loaded.sandbox[0]]
+    adapters += [loaded.catalogue.agent_adapter(variant.agent.adapter)[0] for variant in loaded.plan.variants]
+    adapters += [task_evaluator(task, loaded.catalogue)[0] for task in loaded.tasks()]
+    return {"akbench-core": __version__} | {each.distribution: each.version for each in adapters}
+
+
+def _metric_functions(loaded: Loaded) -> dict[str, Callable[..., Any]]:
+    names = loaded.experiment.model.experiment.metrics
+    wanted = names or tuple(snapshot.model.id for snapshot in loaded.catalogue.descriptors("metric"))
+    return {name: loaded.catalogue.metric_function(name) for name in wanted}

@@ -1,0 +1,67 @@
+"""A project folder: where experiments, datasets, descriptors, data and reports of one user lie."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from akbench.spec import HostError, InputError
+
+__all__ = ["Project", "cache_folder"]
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """The layout that ``akbench init`` writes. Folders are made when something is put into them."""
+
+    root: Path
+
+    @classmethod
+    def at(cls, root: Path) -> Project:
+        """The project at `root`. Raises `InputError` if nothing there looks like one."""
+        root = root.resolve()
+        if not any((root / name).is_dir() for name in ("configs", "datasets", "data")):
+            raise InputError("no AK-Bench project here; make one with: akbench init", place=str(root))
+        return cls(root)
+
+    @property
+    def data(self) -> Path:
+        """The store."""
+        return self.root / "data"
+
+    @property
+    def artifacts(self) -> Path:
+        """The runs' files, by experiment and run."""
+        return self.data / "artifacts"
+
+    @property
+    def workspaces(self) -> Path:
+        """Scratch space of runs in progress."""
+        return self.data / "workspaces"
+
+    @property
+    def reports(self) -> Path:
+        """Where reports are written."""
+        return self.root / "reports"
+
+    def require_writable(self) -> None:
+        """Raises `HostError` naming the folder that cannot be written to."""
+        for folder in (self.data, self.artifacts, self.workspaces):
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+                with tempfile.TemporaryFile(dir=folder):
+                    pass
+            except OSError as error:
+                raise HostError(
+                    f"{folder} cannot be written to ({error.strerror}); make it writable or choose another --project"
+                ) from error
+
+
+def cache_folder() -> Path:
+    """Where fetched releases, snapshots and prepared environments are kept; ``AKBENCH_CACHE`` overrides it."""
+    from platformdirs import user_cache_path
+
+    chosen = os.environ.get("AKBENCH_CACHE")
+    return Path(chosen).resolve() if chosen else user_cache_path("akbench")

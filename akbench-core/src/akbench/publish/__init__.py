@@ -1,0 +1,1 @@
+"""What a task must show before anyone is measured on it."""

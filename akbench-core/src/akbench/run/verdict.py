@@ -1,0 +1,54 @@
+"""From how the agent ended and what the evaluator says to the run's final state. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from akbench.run.lifecycle import RunState
+from akbench.spec import AgentOutcome, AgentStatus, Judgement, Outcome
+
+__all__ = ["Verdict", "verdict"]
+
+STATES = {
+    AgentStatus.COMPLETED: RunState.COMPLETED,
+    AgentStatus.FAILED: RunState.FAILED,
+    AgentStatus.TIMEOUT: RunState.TIMEOUT,
+    AgentStatus.CANCELLED: RunState.CANCELLED,
+    AgentStatus.PROVIDER_ERROR: RunState.INFRASTRUCTURE_ERROR,
+    AgentStatus.INFRASTRUCTURE_ERROR: RunState.INFRASTRUCTURE_ERROR,
+    AgentStatus.CONFIGURATION_ERROR: RunState.INVALID_CONFIGURATION,
+    AgentStatus.UNCLASSIFIED: RunState.FAILED,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """The end of a run. `solved` is None when the run says nothing about the agent."""
+
+    state: RunState
+    reason: str | None = None
+    outcome: Outcome | None = None
+    solved: bool | None = None
+
+
+def verdict(agent: AgentOutcome | None, judgement: Judgement | None) -> Verdict:
+    """Whose work it was counts by the evaluator's judgement alone; the agent's own claim never does."""
+    if agent is None:
+        return Verdict(state=RunState.INFRASTRUCTURE_ERROR, reason="the agent was not run")
+    state = STATES[agent.status]
+    if agent.status is AgentStatus.TIMEOUT:
+        return Verdict(state=state, reason=agent.reason, outcome=Outcome.TIMEOUT, solved=False)
+    if judgement is None:
+        reason = agent.reason or agent.status.value
+        if agent.status is AgentStatus.UNCLASSIFIED:
+            reason = f"unclassified: {reason}"
+        return Verdict(state=state, reason=reason)
+    return _judged(state, agent, judgement)
+
+
+def _judged(state: RunState, agent: AgentOutcome, judgement: Judgement) -> Verdict:
+    if judgement.outcome in {Outcome.EVALUATOR_ERROR, Outcome.INFRASTRUCTURE_ERROR}:
+        return Verdict(state=RunState.EVALUATION_ERROR, reason=judgement.reason, outcome=judgement.outcome)
+    solved = judgement.outcome is Outcome.FULL_SUCCESS
+    reasons = [text for text in (agent.reason, None if solved else judgement.reason) if text]
+    return Verdict(state=state, reason="; ".join(reasons) or None, outcome=judgement.outcome, solved=solved)

@@ -1,0 +1,328 @@
+"""The harness's side of a sandboxed process: starts the warden, collects output, keeps the deadline."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Any
+
+from akbench.spec import HostError, ProcessEvidence, SandboxRequest
+
+__all__ = ["OUTPUT_BYTES", "WARDEN", "Command", "memory_file", "supervise"]
+
+OUTPUT_BYTES = 64 << 20
+"""The most of stdout, and of stderr, that is kept; the rest is read and dropped.
+
+A file of exactly this size was cut.
+"""
+
+WARDEN = Path(__file__).with_name("warden.py")
+"""The script that is the first process inside every sandbox."""
+
+_START_SECONDS = 30.0
+_KILL_SECONDS = 30.0
+_CANCEL_POLL_SECONDS = 0.1
+_READ_BYTES = 1 << 16
+_DIAGNOSTIC_BYTES = 1 << 14
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """A program to start: its argv, and the descriptors of the harness it needs beside the warden's."""
+
+    argv: tuple[str, ...]
+    descriptors: tuple[int, ...] = ()
+
+
+type Confine = Callable[[int, ExitStack], Command]
+"""How a sandbox starts the warden whose order lies in this descriptor; what it opens goes on the stack."""
+
+
+def memory_file(content: bytes, stack: ExitStack) -> int:
+    """A descriptor of an anonymous file with this content, at its start; closed with `stack`."""
+    descriptor = os.memfd_create("akbench")
+    stack.callback(os.close, descriptor)
+    with os.fdopen(os.dup(descriptor), "wb") as target:
+        target.write(content)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
+
+
+def supervise(request: SandboxRequest, confine: Confine, *, processes: int | None) -> ProcessEvidence:
+    """Run the request's process under a warden that `confine` starts; `processes` is its RLIMIT_NPROC.
+
+    Raises `HostError` if something of it cannot be killed.
+    """
+    watch = _Watch(request)
+    if request.cancelled.is_set():
+        watch.cancelled = True
+        watch.never_started("cancelled before the start")
+    else:
+        _run(request, confine, processes, watch)
+    return watch.evidence()
+
+
+def _run(request: SandboxRequest, confine: Confine, processes: int | None, watch: _Watch) -> None:
+    with ExitStack() as stack:
+        pipes = _Pipes(request, stack)
+        try:
+            process = _start(request, confine, processes, pipes)
+        except OSError as error:
+            watch.never_started(str(error))
+            return
+        finally:
+            pipes.close_far_ends()
+        with process:
+            try:
+                watch.follow(process, pipes)
+            finally:
+                _end(process, pipes, request.grace_seconds)
+
+
+def _end(process: subprocess.Popen[bytes], pipes: _Pipes, grace_seconds: float) -> None:
+    """Make sure that the warden is gone, and so all of its process tree."""
+    pipes.control.close()
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(grace_seconds + _KILL_SECONDS)
+        return
+    process.kill()
+    process.wait(_KILL_SECONDS)
+
+
+class _Pipes:
+    """The pipes between harness and warden; the far ends are the warden's."""
+
+    def __init__(self, request: SandboxRequest, stack: ExitStack) -> None:
+        self._stack = stack
+        self._far = stack.enter_context(ExitStack())
+        self.stdout, self.stdout_end = self._reading()
+        self.stderr, self.stderr_end = self._reading()
+        self.status, self.status_end = self._reading()
+        self.diagnostic, self.diagnostic_end = self._reading()
+        self.control_end, control = os.pipe()
+        self._far.callback(os.close, self.control_end)
+        self.control = stack.enter_context(os.fdopen(control, "wb", buffering=0))
+        self.stdin = memory_file(request.stdin, self._far)
+
+    def _reading(self) -> tuple[IO[bytes], int]:
+        near, far = os.pipe()
+        self._far.callback(os.close, far)
+        return self._stack.enter_context(os.fdopen(near, "rb", buffering=0)), far
+
+    def close_far_ends(self) -> None:
+        """Close what only the warden may hold, so that its end is seen as the end of the pipes."""
+        self._far.close()
+
+    def order(self) -> dict[str, int]:
+        """The warden's descriptors, by their names in its order."""
+        return {
+            "stdin": self.stdin,
+            "stdout": self.stdout_end,
+            "stderr": self.stderr_end,
+            "status": self.status_end,
+            "control": self.control_end,
+        }
+
+
+def _start(request: SandboxRequest, confine: Confine, processes: int | None, pipes: _Pipes) -> subprocess.Popen[bytes]:
+    with ExitStack() as stack:
+        order = memory_file(json.dumps(_order(request, processes, pipes)).encode(), stack)
+        command = confine(order, stack)
+        report = () if request.report is None else (request.report,)
+        # A session of its own keeps a terminal's Ctrl-C from it: the harness decides when to interrupt.
+        return subprocess.Popen(
+            command.argv,
+            env={},
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=pipes.diagnostic_end,
+            pass_fds=(order, *pipes.order().values(), *report, *command.descriptors),
+            start_new_session=True,
+        )
+
+
+def _order(request: SandboxRequest, processes: int | None, pipes: _Pipes) -> Mapping[str, Any]:
+    return {
+        "argv": request.argv,
+        "environ": dict(request.environ),
+        "cwd": request.cwd,
+        "report": request.report,
+        "report_fd": request.report_fd,
+        "file_bytes": request.limits.file_bytes,
+        "processes": processes,
+        "interrupt": int(request.interrupt),
+        "grace_seconds": request.grace_seconds,
+        "model_port": request.model_port,
+        "model_socket": None if request.model_socket is None else str(request.model_socket),
+        **pipes.order(),
+    }
+
+
+class _Output:
+    """A file of what a process writes, up to `OUTPUT_BYTES`."""
+
+    def __init__(self, target: IO[bytes]) -> None:
+        self._target = target
+        self._left = OUTPUT_BYTES
+
+    def take(self, data: bytes) -> None:
+        """Write what still fits."""
+        self._target.write(data[: self._left])
+        self._left -= min(len(data), self._left)
+
+
+class _Watch:
+    """What is seen of one process, as it is seen, and when it has to be stopped."""
+
+    def __init__(self, request: SandboxRequest) -> None:
+        self.request = request
+        self.timed_out = self.cancelled = False
+        self.start_error: str | None = None
+        self._exit_code: int | None = None
+        self._signal: int | None = None
+        self._started_at = datetime.now(UTC)
+        self._finished_at: datetime | None = None
+        self._started: float | None = None
+        self._duration = 0.0
+        self._status = bytearray()
+        self._diagnostic = bytearray()
+        self._give_up = 0.0  # the monotonic time by which the warden must have come to its next step
+
+    def never_started(self, reason: str) -> None:
+        """Note why, and leave empty output files."""
+        self.start_error = reason
+        self.request.stdout.write_bytes(b"")
+        self.request.stderr.write_bytes(b"")
+
+    def follow(self, process: subprocess.Popen[bytes], pipes: _Pipes) -> None:
+        """Collect output and status until the warden has ended, telling it to stop when it is time."""
+        self._give_up = time.monotonic() + _START_SECONDS
+        with self.request.stdout.open("wb") as stdout, self.request.stderr.open("wb") as stderr:
+            takers = {
+                pipes.stdout: _Output(stdout).take,
+                pipes.stderr: _Output(stderr).take,
+                pipes.status: self._take_status,
+                pipes.diagnostic: self._take_diagnostic,
+            }
+            self._read_all(takers, process, pipes)
+            self._conclude(process.wait(), stderr)
+
+    def _read_all(
+        self,
+        takers: Mapping[IO[bytes], Callable[[bytes], None]],
+        process: subprocess.Popen[bytes],
+        pipes: _Pipes,
+    ) -> None:
+        with selectors.DefaultSelector() as selector:
+            for pipe, take in takers.items():
+                selector.register(pipe, selectors.EVENT_READ, take)
+            while selector.get_map():
+                for key, _ in selector.select(self._patience()):
+                    data = os.read(key.fd, _READ_BYTES)
+                    key.data(data)
+                    if not data:
+                        selector.unregister(key.fileobj)
+                self._stop_when_due(process, pipes)
+
+    def _patience(self) -> float:
+        """Seconds until something is due; short, as a threading event cannot be selected on."""
+        due = min(self._give_up, self._deadline()) - time.monotonic()
+        return max(0.0, min(due, _CANCEL_POLL_SECONDS))
+
+    def _deadline(self) -> float:
+        if self._started is None or self._stopping():
+            return math.inf
+        return self._started + self.request.limits.timeout_seconds
+
+    def _stopping(self) -> bool:
+        return self.timed_out or self.cancelled or self._finished_at is not None
+
+    def _stop_when_due(self, process: subprocess.Popen[bytes], pipes: _Pipes) -> None:
+        now = time.monotonic()
+        if not self._stopping():
+            self.timed_out = now >= self._deadline()
+            self.cancelled = not self.timed_out and self.request.cancelled.is_set()
+            if self._stopping():
+                self._interrupt(pipes)
+        if now >= self._give_up:
+            self._abandon(process)
+
+    def _interrupt(self, pipes: _Pipes) -> None:
+        self._give_up = time.monotonic() + self.request.grace_seconds + _KILL_SECONDS
+        with suppress(BrokenPipeError):  # it has just ended by itself
+            pipes.control.write(b"x")
+
+    def _abandon(self, process: subprocess.Popen[bytes]) -> None:
+        """Kill a warden that hangs; in a PID namespace everything inside dies with it."""
+        if process.poll() is not None:
+            raise HostError("a process of the run outlived its sandbox and cannot be ended")
+        process.kill()
+        process.wait(_KILL_SECONDS)
+        if self._started is None:
+            self.start_error = f"the sandbox did not start within {_START_SECONDS:g} s"
+        self._give_up = time.monotonic() + _KILL_SECONDS
+
+    def _take_diagnostic(self, data: bytes) -> None:
+        self._diagnostic += data[: _DIAGNOSTIC_BYTES - len(self._diagnostic)]
+
+    def _take_status(self, data: bytes) -> None:
+        if not data:  # the warden is gone, whether it said so or not
+            self._give_up = min(self._give_up, time.monotonic() + _KILL_SECONDS)
+        *lines, rest = (bytes(self._status) + data).split(b"\n")
+        self._status[:] = rest
+        for line in lines:
+            self._note(json.loads(line))
+
+    def _note(self, status: dict[str, Any]) -> None:
+        if "started" in status:
+            self._started, self._started_at = time.monotonic(), datetime.now(UTC)
+            if not self._stopping():
+                self._give_up = math.inf
+            return
+        self._finish()
+        self.start_error = status.get("start_error")
+        self._exit_code, self._signal = status.get("exit_code"), status.get("signal")
+
+    def _finish(self) -> None:
+        now = time.monotonic()
+        self._finished_at = datetime.now(UTC)
+        self._duration = 0.0 if self._started is None else now - self._started
+        self._give_up = now + _KILL_SECONDS
+
+    def _conclude(self, returncode: int, stderr: IO[bytes]) -> None:
+        if self._finished_at is not None:
+            return
+        self._finish()
+        said = bytes(self._diagnostic).decode(errors="replace").strip()
+        if self._started is None:
+            fallback = f"the sandbox ended with {returncode} before the process started"
+            self.start_error = self.start_error or said or fallback
+        else:
+            self._signal = signal.SIGKILL  # what the kernel does to the process when its warden dies
+            stderr.write(f"\nakbench: the sandbox broke down ({returncode}): {said}\n".encode())
+
+    def evidence(self) -> ProcessEvidence:
+        """All that was seen."""
+        return ProcessEvidence(
+            exit_code=self._exit_code,
+            signal=self._signal,
+            timed_out=self.timed_out,
+            cancelled=self.cancelled,
+            started_at=self._started_at,
+            finished_at=self._finished_at or datetime.now(UTC),
+            duration_seconds=self._duration,
+            stdout=self.request.stdout,
+            stderr=self.request.stderr,
+            start_error=self.start_error,
+        )

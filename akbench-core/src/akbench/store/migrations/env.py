@@ -1,0 +1,7 @@
+"""How Alembic runs the migrations: on the connection, and inside the transaction, that the store hands over."""
+
+from alembic import context
+
+context.configure(connection=context.config.attributes["connection"])
+with context.begin_transaction():
+    context.run_migrations()

@@ -1,0 +1,5 @@
+from __future__ import annotations
+
+from akbench.testing.fixtures import scripted_model
+
+__all__ = ["scripted_model"]

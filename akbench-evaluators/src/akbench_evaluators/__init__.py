@@ -1,0 +1,1 @@
+"""Evaluators for AK-Bench: independent checks of a finished tree."""

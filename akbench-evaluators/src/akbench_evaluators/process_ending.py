@@ -1,0 +1,46 @@
+"""How the process of a check ended, in words and as a verdict where no check took place."""
+
+from __future__ import annotations
+
+import signal
+
+from akbench.spec import Judgement, Outcome, ProcessEvidence
+
+__all__ = ["describe_ending", "describe_exit", "judge_unstarted"]
+
+_TAIL_BYTES = 4_096
+
+
+def describe_ending(process: ProcessEvidence) -> str:
+    """The ending of the process, such as ``exit code 0`` or ``SIGSEGV``."""
+    if process.timed_out:
+        return "out of time"
+    if process.signal is not None:
+        return describe_exit(-process.signal)
+    return f"exit code {process.exit_code}"
+
+
+def describe_exit(code: int) -> str:
+    """A child's return code, where a negative one stands for a signal."""
+    if code >= 0:
+        return f"exit code {code}"
+    known = {each.value: each.name for each in signal.Signals}
+    return known.get(-code, f"signal {-code}")
+
+
+def judge_unstarted(process: ProcessEvidence) -> Judgement:
+    """The verdict where the runner itself did not come to work: no tested code had run, so it is not at fault."""
+    if process.start_error is not None:
+        reason = f"the check could not be started: {process.start_error}"
+        return Judgement(outcome=Outcome.INFRASTRUCTURE_ERROR, reason=reason)
+    if process.cancelled:
+        return Judgement(outcome=Outcome.INFRASTRUCTURE_ERROR, reason="the check was cancelled")
+    reason = f"the check did not begin ({describe_ending(process)}): {_last_error_line(process)}"
+    return Judgement(outcome=Outcome.EVALUATOR_ERROR, reason=reason)
+
+
+def _last_error_line(process: ProcessEvidence) -> str:
+    with process.stderr.open("rb") as stream:
+        stream.seek(max(0, process.stderr.stat().st_size - _TAIL_BYTES))
+        lines = stream.read().decode(errors="replace").strip().splitlines()
+    return lines[-1] if lines else "nothing on standard error"

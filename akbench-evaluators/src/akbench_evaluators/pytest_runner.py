@@ -1,0 +1,199 @@
+"""Runs a pytest suite inside the evaluation sandbox and reports each test; started by `PytestEvaluator`.
+
+pytest comes first and the workspace's folders come last on `sys.path`, so that no file of the workspace can stand in
+for a module of pytest or of the standard library.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+import secrets
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from akbench_evaluators.node_ids import last_name, path_of, selected
+from akbench_evaluators.signed_report import ReportWriter
+
+__all__ = ["SuiteReporter", "main"]
+
+_EXCERPT_CHARACTERS = 2_000
+_ALL_EXCERPTS_CHARACTERS = 400_000
+_FAILED_SUBTESTS_OF_A_TEST = 20
+
+
+class SuiteReporter:
+    """A pytest plugin that keeps the chosen tests, plants failing ones among them and reports every phase."""
+
+    def __init__(self, report: ReportWriter, chosen: list[str], deselect: list[str]) -> None:
+        self._report = report
+        self._chosen = chosen
+        self._deselect = deselect
+        self._raised: dict[tuple[str, str], bool] = {}
+        self._failed_subtests: Counter[str] = Counter()
+        self._room = _ALL_EXCERPTS_CHARACTERS
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Report a file or class whose tests could not be collected."""
+        if report.outcome != "passed":
+            message = self._excerpt(_explanation(report))
+            self._report.write("uncollected", id=report.nodeid, outcome=report.outcome, message=message)
+
+    def pytest_itemcollected(self, item: pytest.Item) -> None:
+        """Report a chosen test before anything of the suite can drop it."""
+        if self._is_chosen(item):
+            self._report.write("item", id=item.nodeid)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        """Keep the chosen tests and plant one failing test in each of their modules, at a place not to be guessed."""
+        config.hook.pytest_deselected(items=[item for item in items if not self._is_chosen(item)])
+        items[:] = [item for item in items if self._is_chosen(item)]
+        for module in _modules(items):
+            places = [place for place, item in enumerate(items) if item.getparent(pytest.Module) is module]
+            canary = _canary(module)
+            self._report.write("canary", id=canary.nodeid)
+            items.insert(places[0] + secrets.randbelow(len(places) + 1), canary)
+        self._report.write("collected")
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtestloop(self) -> Iterator[None]:
+        """Report that no test ended the loop before its turn to end."""
+        result: Any = yield
+        if result.excinfo is None:
+            self._report.write("completed")
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> Iterator[None]:
+        """Note whether the set-up raised."""
+        yield from self._watch(item, "setup")
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Iterator[None]:
+        """Note whether the test raised."""
+        yield from self._watch(item, "call")
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_teardown(self, item: pytest.Item) -> Iterator[None]:
+        """Note whether the tear-down raised."""
+        yield from self._watch(item, "teardown")
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Report one phase of one test, or one of the first failed subtests of it: suites have many thousands."""
+        subtest, when = hasattr(report, "context"), report.when
+        passed = report.outcome == "passed"
+        if subtest and not self._is_worth_telling(report):
+            return
+        self._report.write(
+            "phase",
+            id=report.nodeid,
+            when=when,
+            outcome=report.outcome,
+            seconds=report.duration,
+            raised=self._raised.get((report.nodeid, when), False),
+            subtest=subtest,
+            message=None if passed else self._excerpt(_explanation(report)),
+        )
+
+    def _is_chosen(self, item: pytest.Item) -> bool:
+        return selected(self._chosen, item.nodeid) and not selected(self._deselect, item.nodeid)
+
+    def _is_worth_telling(self, subtest: pytest.TestReport) -> bool:
+        if subtest.outcome == "failed":
+            self._failed_subtests[subtest.nodeid] += 1
+        return subtest.outcome == "failed" and self._failed_subtests[subtest.nodeid] <= _FAILED_SUBTESTS_OF_A_TEST
+
+    def _watch(self, item: pytest.Item, when: str) -> Iterator[None]:
+        result: Any = yield
+        self._raised[item.nodeid, when] = result.excinfo is not None
+
+    def _excerpt(self, text: str) -> str:
+        kept = text[-min(_EXCERPT_CHARACTERS, self._room) :] if self._room else ""
+        self._room -= len(kept)
+        return kept if len(kept) == len(text) else f"…{kept}"
+
+
+def main() -> None:
+    """Run the suite that the settings file, the only argument, describes; never returns."""
+    settings = json.loads(Path(sys.argv[1]).read_bytes())
+    sys.path.remove(sys.argv[0])
+    sys.argv = ["pytest"]
+    report = ReportWriter(settings["report_fd"])
+    report.write("started", python=platform.python_version(), pytest=pytest.__version__)
+    os.chdir(settings["workspace"])
+    if _report_selectors(report, settings["target"] + settings["regression"]):
+        report.write("finished", exit_code=_run(report, settings))
+    # Threads and exit handlers of the tested code have no say any more.
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
+
+
+def _report_selectors(report: ReportWriter, selectors: list[str]) -> bool:
+    """Report whether the tree has what each selector names, judged without running anything; True if all exist."""
+    found = True
+    for selector in selectors:
+        path, name = Path(path_of(selector)), last_name(selector)
+        exists = path.is_dir() if name is None and path.suffix != ".py" else path.is_file()
+        named = exists and (name is None or re.search(rf"\b{re.escape(name)}\b", _text(path)) is not None)
+        report.write("selector", selector=selector, exists=exists, named=named)
+        found = found and exists
+    return found
+
+
+def _run(report: ReportWriter, settings: dict[str, Any]) -> int:
+    workspace = settings["workspace"]
+    sys.path.extend(str(Path(workspace, folder)) for folder in settings["python_path"])
+    chosen = settings["target"] + settings["regression"]
+    paths = list(dict.fromkeys(path_of(selector) for selector in chosen))
+    sys.path.extend(str(Path(workspace, folder)) for folder in _folders_outside_packages(paths))
+    arguments = [
+        *("-c", settings["ini"], "--rootdir", workspace, "--confcutdir", workspace),
+        *("--import-mode=importlib", "--continue-on-collection-errors", "-p", "no:cacheprovider"),
+        *("--tb=short", "--", *paths),
+    ]
+    return int(pytest.main(arguments, plugins=[SuiteReporter(report, chosen, settings["deselect"])]))
+
+
+def _folders_outside_packages(paths: list[str]) -> list[Path]:
+    """The folders of test files whose neighbours are imported by bare name, as pytest's default import mode allows."""
+    selected_files = [file for path in map(Path, paths) for file in ([path] if path.is_file() else _test_files(path))]
+    folders = dict.fromkeys(file.parent for file in selected_files)
+    return [folder for folder in folders if not (folder / "__init__.py").exists()]
+
+
+def _test_files(folder: Path) -> list[Path]:
+    return sorted([*folder.rglob("test_*.py"), *folder.rglob("*_test.py")])
+
+
+def _modules(items: list[pytest.Item]) -> list[pytest.Module]:
+    parents = dict.fromkeys(item.getparent(pytest.Module) for item in items)
+    return [parent for parent in parents if parent is not None]
+
+
+def _canary(module: pytest.Module) -> pytest.Function:
+    def planted() -> None:
+        raise AssertionError("planted by the harness: where this test passes, failures are being hidden")
+
+    canary: pytest.Function = pytest.Function.from_parent(module, name=f"test_{secrets.token_hex(6)}", callobj=planted)
+    return canary
+
+
+def _explanation(report: pytest.CollectReport | pytest.TestReport) -> str:
+    expected_failure = getattr(report, "wasxfail", None)
+    if expected_failure is not None:
+        return f"expected to fail: {expected_failure}"
+    if isinstance(report.longrepr, tuple):
+        return report.longrepr[2]
+    return report.longreprtext
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace")

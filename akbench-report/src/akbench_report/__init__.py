@@ -1,0 +1,1 @@
+"""Static HTML reports of AK-Bench experiments, and the comparisons in them."""

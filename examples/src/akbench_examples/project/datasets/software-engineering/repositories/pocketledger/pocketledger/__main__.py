@@ -1,0 +1,7 @@
+"""``python -m pocketledger``."""
+
+import sys
+
+from pocketledger.cli import main
+
+sys.exit(main())

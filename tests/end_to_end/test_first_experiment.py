@@ -1,0 +1,145 @@
+"""From a YAML experiment to a durable result, through the real command line."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from pathlib import Path
+
+from project_under_test import ProjectUnderTest
+
+
+def test_the_starter_experiment_solves_with_the_oracle_and_not_with_nothing(project: ProjectUnderTest):
+    done = project.akbench("experiment", "run", "configs/experiments/first.yaml", "--json")
+    assert done.returncode == 0, done.stderr
+    summary = json.loads(done.stdout)
+    shown = project.show(summary["id"])
+    names = {variant["id"]: variant["name"] for variant in shown["variants"]}
+    solved = {(names[run["variant"]], run["repetition"]): run["solved"] for run in shown["run_list"]}
+    assert solved == {("oracle", 1): True, ("oracle", 2): True, ("noop", 1): False, ("noop", 2): False}
+    assert {run["state"] for run in shown["run_list"]} == {"COMPLETED"}
+    assert Path(summary["report"]).is_file()
+
+
+def test_a_run_keeps_its_manifest_its_events_and_checksummed_artifacts(project: ProjectUnderTest):
+    project.akbench("experiment", "run", "configs/experiments/first.yaml")
+    folder = project.root / "data" / "artifacts" / "exp-0001" / "run-0001"
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["variant"]["agent"]["id"] == "oracle"
+    assert {"tree", "commit", "environment", "dataset_hash", "sandbox", "extensions"} <= manifest.keys()
+    states = [json.loads(line)["state"] for line in (folder / "events.jsonl").read_text().splitlines()]
+    assert [state for state in states if state] == [
+        "PREPARING",
+        "CREATING_WORKSPACE",
+        "VALIDATING",
+        "STARTING_AGENT",
+        "EXECUTING",
+        "COLLECTING",
+        "EVALUATING",
+        "FINALIZING",
+        "COMPLETED",
+    ]
+    artifacts = project.result("exp-0001", "run-0001")["artifacts"]
+    assert {"manifest.json", "events.jsonl", "diff.patch", "evaluation.json", "metrics.json", "stdout.log"} <= {
+        artifact["name"] for artifact in artifacts
+    }
+    for artifact in artifacts:
+        content = (folder / artifact["name"]).read_bytes()
+        assert (hashlib.sha256(content).hexdigest(), len(content)) == (artifact["sha256"], artifact["size"])
+
+
+def test_the_index_holds_what_the_files_say(project: ProjectUnderTest):
+    project.akbench("experiment", "run", "configs/experiments/first.yaml")
+    with sqlite3.connect(project.root / "data" / "akbench.sqlite") as connection:
+        states = connection.execute("select state, count(*) from task_runs group by state").fetchall()
+    assert states == [("COMPLETED", 4)]
+    assert project.akbench("store", "verify").returncode == 0
+
+
+def test_a_command_agent_needs_no_python(project: ProjectUnderTest):
+    file = project.experiment(
+        "sed",
+        """
+fixer:
+  id: command
+  config:
+    command: [sed, -i, 's/names\\[0\\]}!"$/names[-1]}!"/', greeting/__init__.py]
+""",
+    )
+    done = project.akbench("experiment", "run", file)
+    assert done.returncode == 0, done.stderr
+    (run,) = project.show("exp-0001")["run_list"]
+    assert run["solved"] is True
+    assert run["metrics"]["input_tokens"]["value"] is None
+    assert run["metrics"]["input_tokens"]["unavailable"]
+
+
+def test_an_agent_sees_neither_hidden_tests_nor_the_solution_nor_other_tasks(project: ProjectUnderTest):
+    file = project.experiment(
+        "spy",
+        """
+spy:
+  id: command
+  config:
+    command: [sh, -c, "find / -name 'test_groups*' 2>/dev/null; git log --all --oneline; git fsck --unreachable; env"]
+""",
+    )
+    assert project.akbench("experiment", "run", file, AKBENCH_CANARY="harness-only").returncode == 0
+    output = (project.root / "data/artifacts/exp-0001/run-0001/stdout.log").read_text()
+    assert "test_groups" not in output
+    assert "harness-only" not in output
+    assert len([line for line in output.splitlines() if "Initial commit" in line]) == 1
+    assert "unreachable" not in output
+
+
+FORGER = """
+import pytest
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    outcome = yield
+    outcome.get_result().outcome = "passed"
+"""
+
+
+def test_protected_files_are_put_back_and_reported(project: ProjectUnderTest):
+    (project.root / "forger").mkdir()
+    (project.root / "forger" / "conftest.py").write_text(FORGER)
+    file = project.experiment(
+        "cheat",
+        f"""
+cheat:
+  id: command
+  config:
+    programs: {{forger: {project.root / "forger"}}}
+    command: [sh, -c, "cp {{program:forger}}/conftest.py . && rm tests/test_greeting.py"]
+""",
+    )
+    assert project.akbench("experiment", "run", file).returncode == 0
+    result = project.result("exp-0001", "run-0001")
+    assert result["solved"] is False
+    assert result["touched_protected"] == ["conftest.py", "tests/test_greeting.py"]
+
+
+def test_an_agent_that_ends_badly_is_judged_by_its_work_all_the_same(project: ProjectUnderTest):
+    file = project.experiment(
+        "crash",
+        """
+crash:
+  id: command
+  config: {command: [sh, -c, "exit 7"]}
+""",
+    )
+    assert project.akbench("experiment", "run", file).returncode == 0
+    result = project.result("exp-0001", "run-0001")
+    assert (result["state"], result["solved"], result["outcome"]) == ("FAILED", False, "failure")
+    assert "exit code 7" in result["reason"]
+
+
+def test_the_local_sandbox_says_that_it_confines_nothing(project: ProjectUnderTest):
+    file = project.experiment("local", "oracle: {id: oracle}", extra="  isolation: {sandbox: local}\n")
+    assert project.akbench("experiment", "run", file).returncode == 0
+    shown = project.show("exp-0001")
+    assert shown["status"] == "valid_with_warnings"
+    assert any("confines nothing" in reason for reason in shown["status_reasons"])
+    assert shown["run_list"][0]["solved"] is True
