@@ -137,9 +137,7 @@ def _own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     """Give each test its own home, and none of this machine's credentials."""
     home = tmp_path_factory.mktemp("home")
     for name in tuple(os.environ):
-        if name.endswith(("_API_KEY", "_TOKEN", "_BASE_URL")) or name.startswith(
-            ("ABV3_", "XDG_", "DOCKER_")
-        ):
+        if name.endswith(("_API_KEY", "_TOKEN", "_BASE_URL")) or name.startswith(("ABV3_", "XDG_", "DOCKER_")):
             monkeypatch.delenv(name)
     for name in ("CODEX_HOME", "CLAUDE_CONFIG_DIR", "RUN_CONFIG_FILE"):
         monkeypatch.delenv(name, raising=False)
@@ -176,9 +174,7 @@ def abv3() -> Callable[..., Said]:
 def abv3_process() -> Callable[..., subprocess.Popen[bytes]]:
     """Start `abv3` as a process of its own."""
 
-    def start(
-        *arguments: str, environment: dict[str, str] | None = None, **more: object
-    ) -> subprocess.Popen[bytes]:
+    def start(*arguments: str, environment: dict[str, str] | None = None, **more: object) -> subprocess.Popen[bytes]:
         command = (sys.executable, "-c", "from akbench_abv3.cli import main; main()", *arguments)
         whole = {**os.environ, **(environment or {})}
         more = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL, **more}

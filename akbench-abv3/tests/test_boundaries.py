@@ -37,9 +37,7 @@ def test_a_check_executes_nothing_that_a_foreign_git_configuration_names(reposit
     assert not (root / "executed").exists()
 
 
-def test_a_git_configuration_that_includes_a_foreign_file_does_not_leak_it(
-    repository, abv3, commit, tmp_path
-):
+def test_a_git_configuration_that_includes_a_foreign_file_does_not_leak_it(repository, abv3, commit, tmp_path):
     root = repository()
     commit(root)
     (tmp_path / "private").write_text("fixture-private-line\n")
@@ -112,9 +110,7 @@ def test_a_transcript_may_name_an_address_but_not_a_declared_secret(repository, 
 
 
 def test_every_completed_name_stands_in_one_module():
-    names = {
-        value for name, value in vars(completed).items() if name.endswith("_VARIABLE") and name.isupper()
-    }
+    names = {value for name, value in vars(completed).items() if name.endswith("_VARIABLE") and name.isupper()}
     names |= {completed.TRANSCRIPT, completed.RUN_RECORD, completed.EXPERIMENT_RECORD, completed.LOCK_FILE}
     names |= {variable for known in completed.RECOGNISED.values() for variable in known.variables}
     assert len(names) > 20
@@ -144,9 +140,7 @@ def test_help_loads_nothing_heavy():
 def test_every_exit_code_is_in_the_readme():
     text = (Path(__file__).parent.parent / "README.md").read_text()
     sentence = text[text.index("Exit codes:") :].split("\n\n")[0]
-    assert {int(number) for number in re.findall(r"\b\d+\b", sentence)} == {
-        int(code) for code in completed.ExitCode
-    }
+    assert {int(number) for number in re.findall(r"\b\d+\b", sentence)} == {int(code) for code in completed.ExitCode}
 
 
 def test_the_example_in_this_repository_passes_its_check(abv3):

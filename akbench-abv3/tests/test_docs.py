@@ -63,8 +63,7 @@ def shell(tmp_path):
     programs = tmp_path / "bin"
     programs.mkdir()
     (programs / "abv3").write_text(
-        f"#!/bin/sh\nexec {shlex.quote(sys.executable)} -c "
-        "'from akbench_abv3.cli import main; main()' \"$@\"\n"
+        f"#!/bin/sh\nexec {shlex.quote(sys.executable)} -c 'from akbench_abv3.cli import main; main()' \"$@\"\n"
     )
     (programs / "abv3").chmod(0o755)
     (programs / "python3").symlink_to(sys.executable)

@@ -37,9 +37,7 @@ def test_other_texts_are_no_semantic_versions(text):
 
 
 def test_the_nearest_semantic_tag_wins_and_of_one_commit_the_highest():
-    chosen = version_of_tags(
-        [(0, "data-2024"), (2, "v1.9.0"), (2, "v1.10.0"), (2, "v1.10.0-rc.1"), (5, "v2.0.0")]
-    )
+    chosen = version_of_tags([(0, "data-2024"), (2, "v1.9.0"), (2, "v1.10.0"), (2, "v1.10.0-rc.1"), (5, "v2.0.0")])
     assert chosen is not None
     assert (chosen.tag, chosen.version, chosen.distance) == ("v1.10.0", "1.10.0", 2)
 
@@ -81,9 +79,7 @@ def document_of(*documents: dict[str, object], failed: int = 0):
 
 
 def test_a_single_run_gives_its_own_numbers():
-    one = document_of(
-        {"count": 7, "main_metric": "b", "a": 1, "b": 0.25, "metric_info": {"a": {"aggregate": "none"}}}
-    )
+    one = document_of({"count": 7, "main_metric": "b", "a": 1, "b": 0.25, "metric_info": {"a": {"aggregate": "none"}}})
     assert one is not None
     assert (one["count"], one["main_metric"], one["a"], one["b"]) == (7, "b", 1, 0.25)
 
@@ -132,9 +128,7 @@ def test_no_number_is_invented_where_no_data_point_counts():
     )
 )
 def test_what_is_aggregated_is_itself_a_valid_result_within_the_bounds_of_its_runs(runs):
-    document = document_of(
-        *({"count": count, "score": score, "other": other} for count, score, other in runs)
-    )
+    document = document_of(*({"count": count, "score": score, "other": other} for count, score, other in runs))
     assert document is not None
     again = result_of(json.loads(json.dumps(document)), Tier.EXPERIMENT)
     scores = [score for _, score, _ in runs]

@@ -83,9 +83,7 @@ SCALARS = (
     | st.integers()
     | st.floats()
     | st.text(max_size=12)
-    | st.sampled_from(
-        ["judge", "1.0.0", "ATIF-v1.7", "user", "agent", "./x", "..", "a\0b", "\ud800", "env", "sum"]
-    )
+    | st.sampled_from(["judge", "1.0.0", "ATIF-v1.7", "user", "agent", "./x", "..", "a\0b", "\ud800", "env", "sum"])
 )
 VALUES = st.recursive(
     SCALARS,
@@ -197,11 +195,7 @@ def test_any_values_as_a_transcript(document):
 
 
 @fuzzed
-@given(
-    names=st.lists(
-        st.text(alphabet=st.characters(exclude_characters="/\0"), min_size=1, max_size=8), max_size=4
-    )
-)
+@given(names=st.lists(st.text(alphabet=st.characters(exclude_characters="/\0"), min_size=1, max_size=8), max_size=4))
 def test_any_names_in_the_run_configs_folder(names):
     with tempfile.TemporaryDirectory() as folder:
         for name in names:

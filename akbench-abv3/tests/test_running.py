@@ -149,9 +149,7 @@ def test_runs_that_name_different_main_metrics_are_not_averaged(experiment, abv3
     said = abv3("run_exp", "-C", str(root))
 
     assert said.exit_code == 1
-    assert (
-        "R009 results/default/results.json: runs name different main metrics: score, success" in said.stderr
-    )
+    assert "R009 results/default/results.json: runs name different main metrics: score, success" in said.stderr
 
 
 def test_the_results_of_the_command_itself_are_kept(experiment, abv3):
@@ -176,9 +174,7 @@ def test_the_first_metric_becomes_the_main_one_where_the_command_named_none(expe
 
 
 def test_invalid_results_of_the_command_itself_fail_the_experiment(experiment, abv3):
-    root = experiment(
-        {"a": "result(success=1); Path(os.environ['ABV3_EXPERIMENT_RESULT_FILE']).write_text('{}')"}
-    )
+    root = experiment({"a": "result(success=1); Path(os.environ['ABV3_EXPERIMENT_RESULT_FILE']).write_text('{}')"})
 
     said = abv3("run_exp", "-C", str(root))
 
@@ -277,8 +273,7 @@ def test_a_wrong_description_is_refused_with_its_report(experiment, abv3):
 def test_a_missing_dependency_and_installation_are_named_before_anything_runs(experiment, abv3):
     root = experiment(
         {"a": GOOD},
-        add="[install]\ncommand = 'true'\n[dependency.openai_api_key]\n"
-        "[dependency.hf_token]\nrequired = false",
+        add="[install]\ncommand = 'true'\n[dependency.openai_api_key]\n[dependency.hf_token]\nrequired = false",
     )
 
     said = abv3("run_exp", "-C", str(root))
@@ -349,9 +344,7 @@ def test_results_can_go_to_another_folder(experiment, abv3):
 
     assert abv3("run_exp", "-C", str(root), "--results", "results-rerun").exit_code == 0
     assert (root / "results-rerun/default/results.json").exists()
-    assert (
-        abv3("run_exp", "-C", str(root), "--results", "results-rerun", "--resume").stderr.count("kept") == 1
-    )
+    assert abv3("run_exp", "-C", str(root), "--results", "results-rerun", "--resume").stderr.count("kept") == 1
 
 
 def test_resume_keeps_finished_runs_and_repeats_the_others(experiment, abv3):
@@ -435,9 +428,7 @@ def tree_pids(root: Path) -> list[int]:
     return [int(pid) for pid in (root / "pids").read_text().split()]
 
 
-@pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 143)]
-)
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 143)])
 def test_a_signal_ends_the_whole_tree_and_leaves_a_true_record(experiment, abv3_process, number, code):
     root = experiment({"a": GOOD, "b": TREE + "Path('ready').touch(); time.sleep(60)", "c": GOOD})
     process = abv3_process("run_exp", "-C", str(root))
@@ -496,9 +487,7 @@ def test_processes_that_a_finished_run_left_behind_are_ended_and_counted(experim
     assert "ended 3 processes that it left running" in said.stderr
 
 
-def test_after_kill_9_the_record_is_true_the_lock_free_and_resume_repeats_the_run(
-    experiment, abv3_process, abv3_ended
-):
+def test_after_kill_9_the_record_is_true_the_lock_free_and_resume_repeats_the_run(experiment, abv3_process, abv3_ended):
     do = (
         "Path('pid').write_text(str(os.getpid())); Path('ready').touch(); "
         "time.sleep(0 if os.environ['ABV3_RESUME'] == '1' else 60); result(success=1)"
@@ -608,9 +597,7 @@ def test_a_terminal_shows_progress_and_the_outcome_stays(experiment, abv3_proces
 
     root = experiment({"a": "print('hello'); time.sleep(0.3); result(success=1)"})
     ours, theirs = pty.openpty()
-    process = abv3_process(
-        "run_exp", "-C", str(root), stdout=theirs, stderr=theirs, environment={"TERM": "xterm"}
-    )
+    process = abv3_process("run_exp", "-C", str(root), stdout=theirs, stderr=theirs, environment={"TERM": "xterm"})
     os.close(theirs)
     seen = b""
     while True:

@@ -201,9 +201,7 @@ def test_a_stored_value_can_be_forgotten(repository, abv3, tmp_path):
 
 
 def test_a_run_gets_stored_values_and_the_environment_goes_before_them(experiment, abv3, tmp_path):
-    root = experiment(
-        {"a": "result(success=1, extra=os.environ['OPENAI_API_KEY'])"}, add="[dependency.openai_api_key]"
-    )
+    root = experiment({"a": "result(success=1, extra=os.environ['OPENAI_API_KEY'])"}, add="[dependency.openai_api_key]")
     (tmp_path / "key").write_text("from-the-store")
     abv3("setup", "-C", str(root), "--from-file", f"OPENAI_API_KEY={tmp_path / 'key'}")
 
@@ -281,10 +279,7 @@ def test_without_a_usable_keyring_the_keyring_store_says_so(repository, abv3_end
     said = abv3_ended("setup", "-C", str(root), "--store", "keyring", environment=environment)
 
     assert said.exit_code == 2
-    assert (
-        said.stderr
-        == "Error: this machine has no usable keyring (found keyring.backends.fail); use --store file\n"
-    )
+    assert said.stderr == "Error: this machine has no usable keyring (found keyring.backends.fail); use --store file\n"
 
 
 BACKEND = '''

@@ -28,7 +28,7 @@ AGENT = {"name": "agentdojo-ground-truth", "version": version("agentdojo")}
 class Recorded(GroundTruthPipeline):
     """The ground-truth pipeline, keeping its last conversation for the transcript."""
 
-    def query(self, query: str, *arguments: Any, **more: Any) -> tuple:  # noqa: ANN401 - AgentDojo's signature
+    def query(self, query: str, *arguments: Any, **more: Any) -> tuple:
         """Answer as AgentDojo does and remember what was said."""
         answer = super().query(query, *arguments, **more)
         self.prompt, self.messages = query, answer[3]
@@ -56,9 +56,7 @@ def main() -> None:
         "agent": AGENT,
         "dataset": f"AgentDojo {config['benchmark_version']} {config['suite']}, {config['kind']} tasks",
         "transcripts": [score["transcript"] for score in scores],
-        "extra": {
-            "failed": [task for task, score in zip(names, scores, strict=True) if not score["success"]]
-        },
+        "extra": {"failed": [task for task, score in zip(names, scores, strict=True) if not score["success"]]},
     }
     Path(os.environ["ABV3_RESULT_FILE"]).write_text(json.dumps(result, indent=2))
 

@@ -115,9 +115,7 @@ class _Checking:
         self._command()
 
     def depend(self, *, allow_unknown: bool) -> None:
-        self.dependencies, found = declared_dependencies(
-            self.manifest.dependencies, allow_unknown=allow_unknown
-        )
+        self.dependencies, found = declared_dependencies(self.manifest.dependencies, allow_unknown=allow_unknown)
         already = {one.section for one in self.findings if one.code.startswith("E04")}
         # A field that is wrong in itself was reported; that it is then also missing would be noise.
         self.findings.extend(one for one in found if one.section not in already)
@@ -278,8 +276,6 @@ def _uses_unquoted(command: str) -> bool:
     for position, character in enumerate(command):
         if character in "\"'" and quote in ("", character):
             quote = "" if quote else character
-        elif (
-            character == "$" and not quote and command[position:].lstrip("${").startswith(RUN_CONFIG_VARIABLE)
-        ):
+        elif character == "$" and not quote and command[position:].lstrip("${").startswith(RUN_CONFIG_VARIABLE):
             return True
     return False

@@ -50,9 +50,7 @@ _ALL = (
         'write version = "1.0.0", or tag a commit v1.0.0 and leave it out',
         _B,
     ),
-    _code(
-        "E015", "logo_file names nothing usable", "name an http(s) URL or an image file in the repository", _B
-    ),
+    _code("E015", "logo_file names nothing usable", "name an http(s) URL or an image file in the repository", _B),
     _code("E016", "tags is not a list of non-empty strings", 'write tags = ["coding", "tools"]', _B),
     _code("E020", "the run command is missing or malformed", 'add [run] with command = "…"', _S),
     _code("E021", "run.timeout_seconds is not a positive number", "give seconds, as 3600"),
@@ -74,9 +72,7 @@ _ALL = (
     ),
     _code("E044", "env names no usable environment variable", 'write env = "MY_KEY" (capitals, digits, _)'),
     _code("E045", "secret is not a boolean", "write secret = true or secret = false"),
-    _code(
-        "E046", "a step's command or check is missing or malformed", 'give type = "step" and command = "…"'
-    ),
+    _code("E046", "a step's command or check is missing or malformed", 'give type = "step" and command = "…"'),
     _code("E047", "a credential value stands in agentbeats.toml", "remove it; abv3 setup asks for the value"),
     _code("E050", "run_configs.folder names no directory", "create the folder, or remove [run_configs]", _S),
     _code("E051", "default_exp names no experiment", "name an existing experiment folder", _B),
@@ -116,9 +112,7 @@ _ALL = (
     _code("R008", "coverage is malformed", "per metric: the number of data points that had it"),
     _code("R009", "runs disagree about a metric", "let all runs of an experiment name the same main metric"),
     _code("T000", "L1+t cannot be shown: no results", "run an experiment first (abv3 run_exp)"),
-    _code(
-        "T001", "a run has no transcript, or no valid result", "write transcript.json beside result.json", _B
-    ),
+    _code("T001", "a run has no transcript, or no valid result", "write transcript.json beside result.json", _B),
     _code("T002", "a transcript is not valid ATIF", "mend the file at the place given"),
     _code("T003", "a transcript contains a secret value", "remove it and revoke the credential"),
     _code("W003", "an unknown key", "remove it if it is a slip; it is ignored"),
@@ -130,13 +124,9 @@ _ALL = (
         "the run command never mentions RUN_CONFIG_FILE",
         'pass "$RUN_CONFIG_FILE", or read it in the program',
     ),
-    _code(
-        "W023", "$RUN_CONFIG_FILE is unquoted and the path has blanks", 'write "$RUN_CONFIG_FILE" in quotes'
-    ),
+    _code("W023", "$RUN_CONFIG_FILE is unquoted and the path has blanks", 'write "$RUN_CONFIG_FILE" in quotes'),
     _code("W043", "a dependency is not recognised (allowed)", 'give type = "env" and env = "NAME"'),
-    _code(
-        "W051", "there is no experiment named default", "set default_exp, or name the experiment when running"
-    ),
+    _code("W051", "there is no experiment named default", "set default_exp, or name the experiment when running"),
     _code("W053", "something in an experiment folder is not a run config", "it is ignored"),
     _code("W054", "a run config is not a mapping", "most programs expect one"),
     _code("W056", "a run config contains what looks like a credential", "declare a dependency instead"),

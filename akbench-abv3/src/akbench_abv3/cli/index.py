@@ -78,9 +78,7 @@ def _entry(root: Path, store: CredentialStore) -> Entry:
     steps = installed.steps_done(checked.dependencies)
     provisions = provide_all(checked.dependencies, os.environ, store.get, steps)
     install = checked.manifest.install if checked.manifest else None
-    return entry_of(
-        checked, provisions, is_installed=installed.has_installed(install.command if install else None)
-    )
+    return entry_of(checked, provisions, is_installed=installed.has_installed(install.command if install else None))
 
 
 def _cells(entry: Entry) -> tuple[str, ...]:
@@ -98,6 +96,4 @@ def _cells(entry: Entry) -> tuple[str, ...]:
 
 def _table(rows: Sequence[tuple[str, ...]]) -> list[str]:
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    ]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]

@@ -39,9 +39,7 @@ _DEPENDENCIES = (
 @click.option("--command", "run_command", help="Command of one run (default: a small sample program).")
 @click.option("--install", help="Command that installs it (default: none).")
 @click.option("--tag", "tags", multiple=True, help="For search (may be repeated).")
-@click.option(
-    "--dependency", "dependencies", multiple=True, metavar="NAME", help="Recognised name or VARIABLE."
-)
+@click.option("--dependency", "dependencies", multiple=True, metavar="NAME", help="Recognised name or VARIABLE.")
 def command(
     *,
     root: Path,
@@ -92,9 +90,7 @@ class _Asking:
     def __init__(self, *, is_open: bool) -> None:
         self._is_open = is_open
 
-    def text(
-        self, question: str, given: str | None, default: str | None, wrong: Callable[[str], str | None]
-    ) -> str:
+    def text(self, question: str, given: str | None, default: str | None, wrong: Callable[[str], str | None]) -> str:
         while True:
             answer = given if given is not None else self._answer(question, default)
             fault = wrong(answer)
@@ -104,9 +100,7 @@ class _Asking:
                 raise Refusal(fault, ExitCode.USAGE)
             click.echo(f"  {fault}")
 
-    def names(
-        self, question: str, given: tuple[str, ...], wrong: Callable[[str], str | None]
-    ) -> tuple[str, ...]:
+    def names(self, question: str, given: tuple[str, ...], wrong: Callable[[str], str | None]) -> tuple[str, ...]:
         def first_fault(answer: str) -> str | None:
             return next((fault for fault in map(wrong, _listed(answer)) if fault), None)
 
@@ -115,9 +109,7 @@ class _Asking:
     def _answer(self, question: str, default: str | None) -> str:
         if not self._is_open:
             if default is None:
-                raise Refusal(
-                    f"--{question.split(maxsplit=1)[0]} is needed where nobody can be asked", ExitCode.USAGE
-                )
+                raise Refusal(f"--{question.split(maxsplit=1)[0]} is needed where nobody can be asked", ExitCode.USAGE)
             return default
         answer: str = click.prompt(question, default=default, show_default=bool(default))
         return answer.strip()

@@ -23,9 +23,7 @@ class Refusal(click.ClickException):
     """Ends the command with a message on standard error."""
 
     def __init__(self, message: str, code: ExitCode) -> None:
-        super().__init__(
-            visible(message) if "\n" not in message else "\n".join(map(visible, message.split("\n")))
-        )
+        super().__init__(visible(message) if "\n" not in message else "\n".join(map(visible, message.split("\n"))))
         self.exit_code = int(code)  # type: ignore[misc]
 
 

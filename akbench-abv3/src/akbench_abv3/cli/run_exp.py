@@ -36,23 +36,13 @@ if TYPE_CHECKING:
 @directory_option
 @click.option("--only", multiple=True, metavar="RUN", help="Run only this run config (may be repeated).")
 @click.option("--dry-run", is_flag=True, help="Print what would run, in order; run nothing.")
-@click.option(
-    "--resume", is_flag=True, help="Keep finished runs whose config, command and commit are the same."
-)
+@click.option("--resume", is_flag=True, help="Keep finished runs whose config, command and commit are the same.")
 @click.option("--overwrite", is_flag=True, help="Move earlier results to results/.old first.")
-@click.option(
-    "--results", "results_base", metavar="DIR", help="Another results folder, relative to the root."
-)
-@click.option(
-    "--timeout", type=click.FloatRange(min=0, min_open=True), metavar="S", help="Seconds for each run."
-)
+@click.option("--results", "results_base", metavar="DIR", help="Another results folder, relative to the root.")
+@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="S", help="Seconds for each run.")
 @click.option("--fail-fast", is_flag=True, help="Stop at the first run that does not finish.")
-@click.option(
-    "-q", "--quiet", is_flag=True, help="Do not show what the runs write (it is saved all the same)."
-)
-@click.option(
-    "--inherit-credentials", is_flag=True, help="Pass on credentials that the repository did not declare."
-)
+@click.option("-q", "--quiet", is_flag=True, help="Do not show what the runs write (it is saved all the same).")
+@click.option("--inherit-credentials", is_flag=True, help="Pass on credentials that the repository did not declare.")
 @store_option
 @allow_unknown_option
 @click.pass_context
@@ -120,9 +110,7 @@ def _experiment(repository: Repository, name: str | None, only: tuple[str, ...])
     runs = [run.name for run in experiment.runs]
     for wanted in only:
         if wanted not in runs:
-            raise Refusal(
-                f"{experiment.name} has no run {wanted}; there are: {', '.join(runs)}", ExitCode.USAGE
-            )
+            raise Refusal(f"{experiment.name} has no run {wanted}; there are: {', '.join(runs)}", ExitCode.USAGE)
     return experiment
 
 
@@ -155,9 +143,7 @@ def _provisions(repository: Repository, store_kind: str) -> tuple[Provision, ...
     return provisions
 
 
-def _secrets(
-    repository: Repository, provisions: tuple[Provision, ...], environment: dict[str, str]
-) -> dict[str, str]:
+def _secrets(repository: Repository, provisions: tuple[Provision, ...], environment: dict[str, str]) -> dict[str, str]:
     wanted = secret_variables(repository.dependencies)
     given = {name: value for one in provisions for name, value in one.secrets.items()}
     return {**{name: value for name, value in environment.items() if name in wanted}, **given}

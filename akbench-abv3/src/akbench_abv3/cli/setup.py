@@ -33,12 +33,8 @@ if TYPE_CHECKING:
 @click.command("setup")
 @directory_option
 @click.option("-y", "--yes", is_flag=True, help="Run the install command and steps without asking.")
-@click.option(
-    "--non-interactive", is_flag=True, help="Never ask; say what is missing (so too without a terminal)."
-)
-@click.option(
-    "--from-file", multiple=True, metavar="NAME=PATH", help="Store the value of NAME read from a file."
-)
+@click.option("--non-interactive", is_flag=True, help="Never ask; say what is missing (so too without a terminal).")
+@click.option("--from-file", multiple=True, metavar="NAME=PATH", help="Store the value of NAME read from a file.")
 @click.option("--again", is_flag=True, help="Install and carry out steps again, though they are done.")
 @click.option("--write-env", is_flag=True, help="Also write the values to .env, if Git ignores it.")
 @click.option("--forget", multiple=True, metavar="NAME", help="Delete a stored value; do nothing else.")
@@ -112,9 +108,7 @@ class _SettingUp:
 
     def take_files(self, pairs: tuple[str, ...]) -> None:
         known = frozenset(
-            variable
-            for one in self._repository.dependencies
-            for variable in (*one.variables, *one.optional_variables)
+            variable for one in self._repository.dependencies for variable in (*one.variables, *one.optional_variables)
         )
         for name, value in values_from_files(pairs, known).items():
             self._store.put(name, value)
@@ -136,9 +130,7 @@ class _SettingUp:
         return not self._missing
 
     def write_env(self) -> None:
-        values = {
-            name: value for one in self._provisions if one.is_there for name, value in one.values.items()
-        }
+        values = {name: value for one in self._provisions if one.is_there for name, value in one.values.items()}
         self._say("wrote", str(write_env_file(self._repository.root, values)), "")
 
     def _settle(self, dependency: Dependency) -> None:
@@ -180,9 +172,7 @@ class _SettingUp:
         if self._installed.has_installed(text):
             self._say("ok", "install", Source.DONE)
             return
-        wanted = _Command(
-            label="install", text=text, timeout_seconds=self._repository.install_timeout_seconds
-        )
+        wanted = _Command(label="install", text=text, timeout_seconds=self._repository.install_timeout_seconds)
         if not self._agreed(wanted):
             self._lack("install", "not run; agree to it, or give --yes")
         elif self._run(wanted):

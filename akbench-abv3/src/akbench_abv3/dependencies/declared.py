@@ -80,9 +80,7 @@ def _wrong_for_recognised(label: str, known: Recognised, section: DependencySect
         message = "only for a name that is not recognised; leave it out"
         findings.append(Finding(code="E043", section=label, field="type", message=message))
     if section.env is not None and (known.kind is not Kind.ENV or len(section.env) != len(known.variables)):
-        message = (
-            f"this dependency has its own variables ({', '.join(known.variables) or 'none'}); leave env out"
-        )
+        message = f"this dependency has its own variables ({', '.join(known.variables) or 'none'}); leave env out"
         findings.append(Finding(code="E044", section=label, field="env", message=message))
     return findings
 
@@ -112,9 +110,7 @@ def _dependency(name: str, section: DependencySection) -> Dependency:
     )
 
 
-def _secret(
-    section: DependencySection, known: Recognised | None, variables: tuple[str, ...]
-) -> tuple[str, ...]:
+def _secret(section: DependencySection, known: Recognised | None, variables: tuple[str, ...]) -> tuple[str, ...]:
     if section.secret is not None:
         return variables if section.secret else ()
     if known is not None:

@@ -48,9 +48,7 @@ def _of_socket() -> str | None:
     return f"unix://{DOCKER_SOCKET}" if os.path.exists(DOCKER_SOCKET) else None  # noqa: PTH110
 
 
-def _docker(
-    arguments: tuple[str, ...], environment: Mapping[str, str]
-) -> subprocess.CompletedProcess[str] | str:
+def _docker(arguments: tuple[str, ...], environment: Mapping[str, str]) -> subprocess.CompletedProcess[str] | str:
     try:
         return subprocess.run(
             ("docker", *arguments),

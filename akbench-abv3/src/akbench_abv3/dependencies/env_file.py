@@ -37,9 +37,7 @@ def write_env_file(root: Path, values: Mapping[str, str]) -> Path:
 def env_text(before: str, values: Mapping[str, str]) -> str:
     """Return the file's text with the values in place of their earlier lines. Pure."""
     kept = [line for line in before.splitlines() if _name_of(line) not in values]
-    return "".join(
-        f"{line}\n" for line in (*kept, *(f"{name}={_quoted(value)}" for name, value in values.items()))
-    )
+    return "".join(f"{line}\n" for line in (*kept, *(f"{name}={_quoted(value)}" for name, value in values.items())))
 
 
 def _name_of(line: str) -> str:

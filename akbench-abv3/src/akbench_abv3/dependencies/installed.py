@@ -40,9 +40,7 @@ class Installed(BaseModel):
     def steps_done(self, dependencies: Iterable[Dependency]) -> frozenset[str]:
         """Return the names of the steps that were carried out as they are declared now."""
         steps = (one for one in dependencies if one.kind is Kind.STEP)
-        return frozenset(
-            one.name for one in steps if self.steps.get(one.name) == fingerprint(one.command or "")
-        )
+        return frozenset(one.name for one in steps if self.steps.get(one.name) == fingerprint(one.command or ""))
 
 
 def fingerprint(command: str) -> str:

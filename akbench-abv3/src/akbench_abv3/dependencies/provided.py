@@ -118,9 +118,7 @@ def _variables(
     lacking = tuple(variable for variable in dependency.variables if variable not in values)
     if lacking:
         reason = f"{', '.join(lacking)} not set"
-        return Provision(
-            dependency=dependency, source=Source.MISSING, values=values, reason=reason, lacking=lacking
-        )
+        return Provision(dependency=dependency, source=Source.MISSING, values=values, reason=reason, lacking=lacking)
     return Provision(dependency=dependency, source=source, values=values)
 
 
@@ -141,9 +139,7 @@ def _paths_checked(provision: Provision) -> Provision:
     return provision
 
 
-def _login(
-    dependency: Dependency, environment: Mapping[str, str], stored: Callable[[str], str | None]
-) -> Provision:
+def _login(dependency: Dependency, environment: Mapping[str, str], stored: Callable[[str], str | None]) -> Provision:
     known = dependency.recognised or RECOGNISED[dependency.name]
     token = _variables(dependency, environment, stored)
     if dependency.variables and token.is_there:
@@ -151,13 +147,9 @@ def _login(
     named = environment.get(known.login_home_variable)
     home = Path(named) if named else Path.home() / known.login_home
     if is_file(home / known.login_file):
-        return Provision(
-            dependency=dependency, source=Source.MACHINE, values={known.login_home_variable: str(home)}
-        )
+        return Provision(dependency=dependency, source=Source.MACHINE, values={known.login_home_variable: str(home)})
     reason = f"no {known.login_file} in {home}; {known.advice}"
-    return Provision(
-        dependency=dependency, source=Source.MISSING, reason=reason, lacking=dependency.variables
-    )
+    return Provision(dependency=dependency, source=Source.MISSING, reason=reason, lacking=dependency.variables)
 
 
 def credential_variables() -> frozenset[str]:

@@ -98,9 +98,7 @@ class FileStore:
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         work_tree = next(filter(_is_work_tree, self._path.resolve().parents), None)
         if work_tree is not None:
-            raise StoreError(
-                f"{self._path} lies in the Git work tree {work_tree}; set XDG_CONFIG_HOME elsewhere"
-            )
+            raise StoreError(f"{self._path} lies in the Git work tree {work_tree}; set XDG_CONFIG_HOME elsewhere")
         lines = [f"{name} = {toml_string(value)}\n" for name, value in sorted(values.items())]
         write_atomically(self._path, "[credentials]\n" + "".join(lines), mode=0o600)
 

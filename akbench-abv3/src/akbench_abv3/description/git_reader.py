@@ -175,9 +175,7 @@ def _untracked(repository: Repo, tracked: set[bytes]) -> Iterator[str]:
     for folder, folders, files in os.walk(base):
         inner = os.path.relpath(folder, base)
         prefix = "" if inner == "." else f"{inner}/"
-        folders[:] = [
-            name for name in folders if name != ".git" and not ignored.is_ignored(f"{prefix}{name}/")
-        ]
+        folders[:] = [name for name in folders if name != ".git" and not ignored.is_ignored(f"{prefix}{name}/")]
         for name in files:
             path = f"{prefix}{name}"
             if os.fsencode(path) not in tracked and path != ".git" and not ignored.is_ignored(path):

@@ -82,9 +82,7 @@ def _dependencies(table: object, findings: list[Finding]) -> dict[str, Dependenc
     if not isinstance(table, dict):
         findings.append(Finding(code="E040", section="dependency", message="must be a table"))
         return {}
-    read = {
-        name: _section("dependency", f"dependency.{name}", value, findings) for name, value in table.items()
-    }
+    read = {name: _section("dependency", f"dependency.{name}", value, findings) for name, value in table.items()}
     return {name: cast("DependencySection", section) for name, section in read.items() if section is not None}
 
 
@@ -122,9 +120,7 @@ def _fields(kind: str, label: str, table: dict[str, object], findings: list[Find
 def _other_keys(kind: str, label: str, table: dict[str, object]) -> list[Finding]:
     others = [key for key in table if key not in SECTION_RULES[kind].fields]
     return [
-        Finding(
-            code="E047", section=label, field=key, message="a credential value must not be in agentbeats.toml"
-        )
+        Finding(code="E047", section=label, field=key, message="a credential value must not be in agentbeats.toml")
         if kind == "dependency" and key in FORBIDDEN_DEPENDENCY_KEYS
         else Finding(code="W003", section=label, message=f"unknown key {key}; ignored")
         for key in others
@@ -141,7 +137,5 @@ def _shown(value: object) -> str:
     elif isinstance(value, int | float):
         text = str(value)
     else:
-        text = (
-            "a list" if isinstance(value, list) else "a table" if isinstance(value, dict) else "another type"
-        )
+        text = "a list" if isinstance(value, list) else "a table" if isinstance(value, dict) else "another type"
     return text if len(text) <= 60 else f"{text[:57]}…"

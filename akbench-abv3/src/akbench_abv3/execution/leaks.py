@@ -40,9 +40,7 @@ def leaks_in(
     return tuple(_findings(folder, wanted, transcripts, shown))
 
 
-def _findings(
-    folder: Path, wanted: Mapping[str, bytes], transcripts: frozenset[str], shown: str
-) -> Iterator[Finding]:
+def _findings(folder: Path, wanted: Mapping[str, bytes], transcripts: frozenset[str], shown: str) -> Iterator[Finding]:
     for path in _files(folder):
         name = path.relative_to(folder).as_posix()
         for variable in sorted(_variables_in(path, wanted)):

@@ -19,9 +19,7 @@ class StreamMask:
     def __init__(self, secrets: Iterable[str]) -> None:
         encoded = {secret.encode("utf-8", "surrogateescape") for secret in secrets}
         # Longest first: of a secret and its own prefix, the whole secret is hidden.
-        self._secrets = sorted(
-            (one for one in encoded if len(one) >= SHORTEST_MASKED_BYTES), key=len, reverse=True
-        )
+        self._secrets = sorted((one for one in encoded if len(one) >= SHORTEST_MASKED_BYTES), key=len, reverse=True)
         self._any = re.compile(b"|".join(map(re.escape, self._secrets))) if self._secrets else None
         self._held = b""
 

@@ -77,10 +77,8 @@ def conclude(
     path = order.folder.result
     changed = file_state(path) not in (None, state_before)
     is_same_as_before = state_before is not None and all(run.was_kept for run in runs)
-    if changed or (was_own and is_same_as_before):
-        outcome = _own(order, runs, path)
-    else:
-        outcome = _aggregated(order, runs, path)
+    is_own = changed or (was_own and is_same_as_before)
+    outcome = (_own if is_own else _aggregated)(order, runs, path)
     _write_experiment_record(order, outcome, started_at)
     return outcome
 

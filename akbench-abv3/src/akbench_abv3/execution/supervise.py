@@ -161,9 +161,7 @@ class _Supervision:
         self._heard = self._interrupts.count
         self._ending = Ending.INTERRUPTED
         if is_first:
-            self._interrupts.announce(
-                f"stopping, at most {KILL_AFTER_SECONDS:.0f} s; again to end it at once"
-            )
+            self._interrupts.announce(f"stopping, at most {KILL_AFTER_SECONDS:.0f} s; again to end it at once")
             self._end_politely(self._interrupts.first or signal.SIGTERM, KILL_AFTER_SECONDS)
         else:
             self._kill_at = time.monotonic()

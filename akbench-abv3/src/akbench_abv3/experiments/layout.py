@@ -95,13 +95,9 @@ class _Layout:
     def _check_default(self, section: RunConfigsSection, names: set[str]) -> None:
         if section.default_exp is None:
             if DEFAULT_EXPERIMENT not in names and names:
-                self._add(
-                    "W051", f"no experiment {DEFAULT_EXPERIMENT}; run_exp needs a name", field="default_exp"
-                )
+                self._add("W051", f"no experiment {DEFAULT_EXPERIMENT}; run_exp needs a name", field="default_exp")
         elif section.default_exp not in names:
-            message = (
-                f'"{section.default_exp}": no folder {self._relative(self._folder)}/{section.default_exp}'
-            )
+            message = f'"{section.default_exp}": no folder {self._relative(self._folder)}/{section.default_exp}'
             self._add("E051", message, field="default_exp")
 
     def _experiment(self, entry: os.DirEntry[str]) -> Experiment | None:

@@ -14,9 +14,7 @@ __all__ = ["parse_json"]
 def parse_json(text: str) -> object:
     """Return the value; UnreadableError carries line:column where the parser knows it."""
     try:
-        return json.loads(
-            text, object_pairs_hook=_unique, parse_constant=_refuse_constant, parse_float=_finite
-        )
+        return json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse_constant, parse_float=_finite)
     except json.JSONDecodeError as error:
         raise UnreadableError(f"{error.lineno}:{error.colno} {error.msg}") from error
     except RecursionError as error:

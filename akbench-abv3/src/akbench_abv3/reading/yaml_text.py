@@ -55,9 +55,7 @@ def scan_yaml(text: str) -> YamlFacts:
         for event in yaml.parse(text, Loader=_LOADER):
             scan.take(event)
     except yaml.MarkedYAMLError as error:
-        raise UnreadableError(
-            _placed(error.problem_mark, error.problem or error.context or "not YAML")
-        ) from error
+        raise UnreadableError(_placed(error.problem_mark, error.problem or error.context or "not YAML")) from error
     except yaml.YAMLError as error:  # characters that YAML does not allow have no mark
         raise UnreadableError(" ".join(str(error).split())) from error
     return YamlFacts(is_mapping=scan.top_is_mapping, credentials=tuple(scan.credentials))
@@ -139,18 +137,14 @@ class _Scan:
         top.size += size
         top.children += 1
         if top.size > MAX_EXPANDED_NODES:
-            raise UnreadableError(
-                _placed(event.start_mark, f"stands for more than {MAX_EXPANDED_NODES} values")
-            )
+            raise UnreadableError(_placed(event.start_mark, f"stands for more than {MAX_EXPANDED_NODES} values"))
 
     def _remember(self, anchor: str | None, size: int) -> None:
         if anchor is not None:
             self._sizes[anchor] = size
 
     def _path(self) -> str:
-        return "".join(
-            f".{one.key}" if one.is_mapping else f"[{one.children}]" for one in self._open
-        ).removeprefix(".")
+        return "".join(f".{one.key}" if one.is_mapping else f"[{one.children}]" for one in self._open).removeprefix(".")
 
     def _refuse_foreign_tag(self, event: yaml.NodeEvent) -> None:
         tag = getattr(event, "tag", None)

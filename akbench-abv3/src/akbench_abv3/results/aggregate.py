@@ -117,11 +117,7 @@ def _document(
     left_out = {name for name in values if len(results) > 1 and _is_unjoined(name, results)}
     count = sum(result.count for result in results)
     coverage = {name: _coverage(name, results) for name in values if name not in left_out}
-    info = {
-        name: one.model_dump(exclude_none=True)
-        for result in results
-        for name, one in result.metric_info.items()
-    }
+    info = {name: one.model_dump(exclude_none=True) for result in results for name, one in result.metric_info.items()}
     return {
         "count": count,
         "main_metric": main,
@@ -143,6 +139,4 @@ def _is_unjoined(name: str, results: Sequence[Result]) -> bool:
 
 
 def _coverage(name: str, results: Sequence[Result]) -> int:
-    return sum(
-        result.coverage.get(name, result.count) for result in results if result.metrics.get(name) is not None
-    )
+    return sum(result.coverage.get(name, result.count) for result in results if result.metrics.get(name) is not None)

@@ -222,9 +222,7 @@ def atif_faults(document: object) -> tuple[Trajectory | None, tuple[tuple[str, s
     try:
         trajectory = Trajectory.model_validate(document)
     except ValidationError as error:
-        faults = [
-            (_place(one["loc"]), one["msg"]) for one in error.errors(include_url=False, include_input=False)
-        ]
+        faults = [(_place(one["loc"]), one["msg"]) for one in error.errors(include_url=False, include_input=False)]
         return None, tuple(dict(reversed(faults)).items())[::-1]
     misnumbered = tuple(_numbering(trajectory, ""))
     return (None if misnumbered else trajectory), misnumbered

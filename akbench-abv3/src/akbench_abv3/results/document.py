@@ -225,9 +225,7 @@ class _Judge:
         return None
 
     def _add(self, code: str, field: str, message: str) -> None:
-        self._findings.append(
-            Finding(code=code, file=self._shown, section="results", field=field, message=message)
-        )
+        self._findings.append(Finding(code=code, file=self._shown, section="results", field=field, message=message))
 
 
 def _is_finite(value: Number) -> bool:

@@ -63,9 +63,7 @@ class _Existing:
                 self._judge(run / RUN_RESULT, Tier.RUN, findings)
         return tuple(findings)
 
-    def transcript_level(
-        self, experiments: Sequence[Experiment], secrets: Mapping[str, str]
-    ) -> tuple[Finding, ...]:
+    def transcript_level(self, experiments: Sequence[Experiment], secrets: Mapping[str, str]) -> tuple[Finding, ...]:
         findings: list[Finding] = []
         present = {folder.name for folder in self._experiments(findings)}
         shown_any = False
@@ -74,18 +72,14 @@ class _Existing:
                 shown_any = True
                 self._experiment(experiment, secrets, findings)
         if not shown_any and not findings:
-            findings.append(
-                Finding(code="T000", section="results", message="L1+t cannot be shown: no results")
-            )
+            findings.append(Finding(code="T000", section="results", message="L1+t cannot be shown: no results"))
         return tuple(findings)
 
     def _has_results(self, experiment: str) -> bool:
         folder = self.root / self.folder / experiment
         return is_there(folder / EXPERIMENT_RESULT) or bool(folders_of(folder))
 
-    def _experiment(
-        self, experiment: Experiment, secrets: Mapping[str, str], findings: list[Finding]
-    ) -> None:
+    def _experiment(self, experiment: Experiment, secrets: Mapping[str, str], findings: list[Finding]) -> None:
         self._judge(
             self.root / self.folder / experiment.name / EXPERIMENT_RESULT,
             Tier.EXPERIMENT,
@@ -122,17 +116,13 @@ class _Existing:
             return None
         if not is_there(real):
             if must:
-                findings.append(
-                    Finding(code="T001", file=shown, section="results", message="no valid result")
-                )
+                findings.append(Finding(code="T001", file=shown, section="results", message="no valid result"))
             return None
         result, found = read_result(real, tier, shown=shown)
         findings.extend(found)
         if tier is Tier.EXPERIMENT and result is not None and not result.names_main_metric:
             message = f'required in the file (the first metric would be "{result.main_metric}")'
-            findings.append(
-                Finding(code="R003", file=shown, section="results", field="main_metric", message=message)
-            )
+            findings.append(Finding(code="R003", file=shown, section="results", field="main_metric", message=message))
         return result
 
     def _shown(self, path: Path) -> str:
