@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -111,6 +111,7 @@ class _ReadyAgent:
     capabilities: Mapping[str, str]
     declared: Mapping[str, str]
     variables: Mapping[str, JsonValue]
+    secrets: tuple[str, ...] = field(repr=False)
 
 
 def load_experiment(project: Project, path: Path, catalogue: Catalogue) -> Loaded:
@@ -330,7 +331,9 @@ def _run_one(context: _Context, run: PlannedRun) -> RunResult:
         context.index.update_run(record.id, run.id)
         context.observer.event(run, event)
 
-    secrets = (context.upstream.key,) if context.upstream and context.upstream.key else ()
+    secrets = context.agents[variant.id].secrets
+    if context.upstream and context.upstream.key:
+        secrets += (context.upstream.key,)
     folder = RunFolder(loaded.project.artifacts / record.id / run.id, on_event, secrets)
     result = execute(spec, _equipment(context, run, variant), folder, context.cancelled)
     context.index.update_run(record.id, run.id)
@@ -423,6 +426,7 @@ def _ready_agent(loaded: Loaded, choice: AgentChoice) -> _ReadyAgent:
         capabilities={name: str(support) for name, support in supports.items()},
         declared=declared,
         variables=variables,
+        secrets=tuple(declared[each.name] for each in part.environment if each.sensitive and each.name in declared),
     )
 
 
