@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import sqlite3
 from pathlib import Path
 
@@ -143,3 +144,15 @@ def test_the_local_sandbox_says_that_it_confines_nothing(project: ProjectUnderTe
     assert shown["status"] == "valid_with_warnings"
     assert any("confines nothing" in reason for reason in shown["status_reasons"])
     assert shown["run_list"][0]["solved"] is True
+
+
+def test_without_bubblewrap_the_experiment_falls_back_and_says_why(project: ProjectUnderTest, tmp_path: Path):
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "git").symlink_to(shutil.which("git") or "/nowhere")
+    file = project.experiment("fallback", "noop: {id: noop}")
+    assert project.akbench("experiment", "run", file, PATH=str(programs)).returncode == 0
+    shown = project.show("exp-0001")
+    assert shown["status"] == "valid_with_warnings"
+    (reason,) = [reason for reason in shown["status_reasons"] if "confines nothing" in reason]
+    assert "apt-get install bubblewrap" in reason
