@@ -43,6 +43,12 @@ def tests(session: nox.Session) -> None:
 
 
 @nox.session
+def fuzz(session: nox.Session) -> None:
+    """Try many random inputs on everything that reads a user's file."""
+    session.run("pytest", "-q", "-m", "fuzz", *session.posargs, env={"AKBENCH_FUZZ_EXAMPLES": "5000"})
+
+
+@nox.session
 def build(session: nox.Session) -> None:
     """Build every wheel, install each alone into a clean environment, and ask the doctor where there is one."""
     with tempfile.TemporaryDirectory() as folder:

@@ -22,7 +22,7 @@ from akbench.dataset.format import SdistSource
 from akbench.descriptors.kinds import ExperimentDescriptor
 from akbench.descriptors.snapshot import Snapshot, load
 from akbench.experiment.plan import AgentChoice, Plan, PlannedRun, Variant
-from akbench.experiment.planner import SCRIPTED_MODEL, ResolvedSandbox, plan_experiment
+from akbench.experiment.planner import SCRIPTED_MODEL, ResolvedSandbox, plan_experiment, select_tasks
 from akbench.project import Project, cache_folder
 from akbench.run.execution import Equipment, Upstream, execute
 from akbench.run.journal import RunFolder
@@ -121,9 +121,11 @@ def load_experiment(project: Project, path: Path, catalogue: Catalogue) -> Loade
     try:
         folder = find_dataset(project.root, wanted.dataset.id)
     except InputError as error:
-        raise experiment.document.error(str(error), ("experiment", "dataset", "id")) from error
+        if error.place is not None:
+            raise
+        raise experiment.document.error(error.message, ("experiment", "dataset", "id")) from error
     dataset = load_dataset(folder)
-    for task in dataset.select(wanted.dataset.filters):
+    for task in select_tasks(experiment, dataset):
         check_task(task, catalogue)
     adapter, sandbox, facts = _sandbox(experiment, catalogue)
     resolved = ResolvedSandbox(

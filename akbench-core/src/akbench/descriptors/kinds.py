@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from pathlib import PurePosixPath
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
@@ -47,10 +49,52 @@ def _pinned(value: str) -> str:
     return value
 
 
+def _inside(value: str) -> str:
+    path = PurePosixPath(value)
+    if not value or path.is_absolute() or ".." in path.parts or ":" in value:
+        raise ValueError(f"{value!r} must be a relative path that stays inside, without ':'")
+    return value
+
+
+def _below(value: str) -> str:
+    if not PurePosixPath(_inside(value)).parts:
+        raise ValueError(f"{value!r} must be a relative path that stays inside")
+    return value
+
+
+def _glob(value: str) -> str:
+    parts = value.split("/")
+    if any(part in ("", ".", "..") for part in parts):
+        raise ValueError(f"{value!r} matches nothing: write a relative path such as tests/**, without '.' and '..'")
+    return value
+
+
+def _base_url(value: str) -> str:
+    try:
+        url = urlsplit(value)
+        good = url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
+    except ValueError as error:
+        raise ValueError(f"{value!r} is no URL: {error}") from error
+    if not good or any(char.isspace() or not char.isprintable() for char in value):
+        raise ValueError(f"{value!r} is no URL such as https://api.example.com/v1")
+    if url.username is not None or url.password is not None or url.query or url.fragment:
+        raise ValueError("a base URL has no user, password, query or fragment; name the key's variable in api_key_env")
+    return value
+
+
 Identifier = Annotated[str, AfterValidator(_identifier)]
 Version = Annotated[str, AfterValidator(_version)]
 Pinned = Annotated[str, AfterValidator(_pinned)]
-Seconds = Annotated[float, Field(gt=0, le=7 * 24 * 3600)]
+Folder = Annotated[str, AfterValidator(_inside)]
+"""A folder relative to some root, or the root itself (``.``)."""
+RelativePath = Annotated[str, AfterValidator(_below)]
+"""A path below some root."""
+Glob = Annotated[str, AfterValidator(_glob)]
+BaseUrl = Annotated[str, AfterValidator(_base_url)]
+# Strict: what YAML tells apart (1, 1.0, true, "1") is never taken for one another.
+Flag = Annotated[bool, Field(strict=True)]
+Count = Annotated[int, Field(strict=True, ge=1)]
+Seconds = Annotated[float, Field(strict=True, gt=0, le=7 * 24 * 3600)]
 
 
 class Part(BaseModel):
@@ -73,8 +117,8 @@ class ConfigurationKey(Part):
     """One configuration value of an agent: its type, whether AK-Bench can set it, its default and allowed values."""
 
     type: Literal["string", "integer", "float", "boolean", "list", "mapping"]
-    controllable: bool = True
-    required: bool = False
+    controllable: Flag = True
+    required: Flag = False
     default: JsonValue = None
     allowed: tuple[JsonValue, ...] | None = None
     description: str = ""
@@ -84,7 +128,7 @@ class NamedVariable(Part):
     """A variable of the harness's environment that the adapter may read. Of a sensitive one only is_set is kept."""
 
     name: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")]
-    sensitive: bool
+    sensitive: Flag
     description: str = ""
 
 
@@ -102,8 +146,8 @@ class AgentPart(Part):
     adapter: Identifier
     execution_type: Literal["process"]
     role: Literal["contestant", "control"] = "contestant"
-    receives_reference_solution: bool = False
-    needs_model: bool = False
+    receives_reference_solution: Flag = False
+    needs_model: Flag = False
     capabilities: dict[str, Support]
     configuration_schema: dict[Identifier, ConfigurationKey] = {}
     observability: dict[str, Literal["supported", "unsupported", "unverified"]] = {}
@@ -149,7 +193,7 @@ class TaskEnvironment(Part):
 
     python: Annotated[str, Field(pattern=r"^3\.\d+$")] = "3.12"
     requirements: tuple[Pinned, ...] = ()
-    python_path: tuple[str, ...] = (".",)
+    python_path: tuple[Folder, ...] = (".",)
 
 
 class TaskLimits(Part):
@@ -165,7 +209,7 @@ class TaskPart(Part):
     difficulty: Literal["easy", "medium", "hard", "expert"]
     tags: tuple[str, ...] = ()
     environment: TaskEnvironment = TaskEnvironment()
-    protected: tuple[str, ...] = ()
+    protected: tuple[Glob, ...] = ()
     limits: TaskLimits = TaskLimits()
 
 
@@ -207,7 +251,7 @@ class DimensionPart(Part):
 
     type: Literal["boolean", "categorical", "integer", "float", "string", "agent_reference"]
     values: tuple[JsonValue, ...] | None = None
-    controllable: bool
+    controllable: Flag
     source: str = ""
     configure: Configure | None = None
     verify: dict[str, JsonValue] = {}
@@ -250,9 +294,9 @@ class AgentReference(Part):
 class ModelEndpoint(Part):
     """What answers model requests: a provider (base URL and the variable that holds its key) or a scripted model."""
 
-    base_url: Annotated[str, Field(pattern=r"^https?://[^\s]+$")] | None = None
+    base_url: BaseUrl | None = None
     api_key_env: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")] | None = None
-    scripted: str | None = None
+    scripted: RelativePath | None = None
 
     @model_validator(mode="after")
     def _check(self) -> ModelEndpoint:
@@ -305,10 +349,10 @@ class Factors(Part):
 class ExecutionPolicy(Part):
     """Repetitions (count), concurrency (runs at once), wall clock of the agent (seconds), most runs allowed."""
 
-    repetitions: Annotated[int, Field(ge=1, le=1000)] = 1
-    concurrency: Annotated[int, Field(ge=1, le=64)] = 1
+    repetitions: Annotated[Count, Field(le=1000)] = 1
+    concurrency: Annotated[Count, Field(le=64)] = 1
     timeout_seconds: Seconds = 1800
-    max_runs: Annotated[int, Field(ge=1)] = 10_000
+    max_runs: Count = 10_000
 
 
 class Isolation(Part):
@@ -343,7 +387,7 @@ class Requirements(Part):
 class Reporting(Part):
     """What is written when the experiment ends."""
 
-    generate_html: bool = True
+    generate_html: Flag = True
 
 
 class ExperimentPart(Part):

@@ -20,7 +20,7 @@ from akbench.experiment.factors import Combination, full_factorial, matches
 from akbench.experiment.plan import AgentChoice, ModelSource, Plan, PlannedRun, PlannedTask, Variant
 from akbench.spec import InputError, JsonValue, PlanRejectedError, Support
 
-__all__ = ["SCRIPTED_MODEL", "ResolvedSandbox", "plan_experiment"]
+__all__ = ["SCRIPTED_MODEL", "ResolvedSandbox", "plan_experiment", "select_tasks"]
 
 SCRIPTED_MODEL = "scripted model"
 
@@ -47,7 +47,7 @@ def plan_experiment(
     part = experiment.model.experiment
     _check_mode(experiment)
     _check_dataset(experiment, dataset)
-    tasks = _tasks(experiment, dataset)
+    tasks = select_tasks(experiment, dataset)
     _check_evaluators(experiment, catalogue, tasks)
     _check_metrics(experiment, catalogue)
     agents = _agents(experiment, catalogue)
@@ -96,7 +96,8 @@ def _check_dataset(experiment: ExperimentSnapshot, dataset: Dataset) -> None:
         )
 
 
-def _tasks(experiment: ExperimentSnapshot, dataset: Dataset) -> tuple[Task, ...]:
+def select_tasks(experiment: ExperimentSnapshot, dataset: Dataset) -> tuple[Task, ...]:
+    """The tasks that take part. Raises `PlanRejectedError` with the place of the filter that cannot be met."""
     location = ("experiment", "dataset", "filters")
     try:
         tasks = dataset.select(experiment.model.experiment.dataset.filters)
@@ -222,7 +223,7 @@ def _check_dimension(
         if part.values is not None and value not in part.values:
             known = ", ".join(map(str, part.values))
             raise _rejected(experiment, f"{value!r} is no value of {descriptor.id!r}; allowed: {known}", place)
-        if part.configure.target == "agent" and value not in agents:
+        if part.configure.target == "agent" and not (isinstance(value, str) and value and value in agents):
             known = ", ".join(sorted(name for name in agents if name))
             raise _rejected(experiment, f"no agent {value!r} under experiment.agents; named there: {known}", place)
     key = part.configure.key
