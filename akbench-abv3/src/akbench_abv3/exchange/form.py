@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
+
+from akbench.spec import InputError
+from akbench_abv3.completed import MAX_CONFIG_BYTES
+from akbench_abv3.reading.bounded import UnreadableError, read_text
+from akbench_abv3.reading.json_text import parse_json
 
 __all__ = [
     "EXTRA_KEY",
@@ -14,6 +20,7 @@ __all__ = [
     "RunConfig",
     "TaskPart",
     "VariantPart",
+    "read_config",
     "read_extra",
 ]
 
@@ -46,6 +53,7 @@ class VariantPart(_Part):
     model: str | None
     is_baseline: bool
     is_control: bool
+    receives_reference_solution: bool
 
 
 class TaskPart(_Part):
@@ -118,3 +126,15 @@ def read_extra(document: object) -> ResultExtra | None:
         return ResultExtra.model_validate(part)
     except ValidationError:
         return None  # somebody else's use of the key: the standard fields still hold
+
+
+def read_config(path: Path) -> RunConfig:
+    """Read a run config. Raises `InputError` naming what is wrong with it."""
+    try:
+        return RunConfig.model_validate(parse_json(read_text(path, MAX_CONFIG_BYTES)))
+    except UnreadableError as error:
+        raise InputError(str(error), place=str(path)) from error
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(step) for step in first["loc"])
+        raise InputError(f"no run config of AK-Bench: {where}: {first['msg']}", place=str(path)) from error

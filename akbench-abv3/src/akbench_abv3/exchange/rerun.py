@@ -10,22 +10,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from pydantic import ValidationError
-
 from akbench.catalogue import Catalogue
 from akbench.experiment.plan import Plan, PlannedRun
 from akbench.pipeline import Loaded, Observer, load_experiment, run_experiment
 from akbench.project import Project
 from akbench.run.record import Event, RunResult
 from akbench.spec import HostError, InputError
-from akbench_abv3.completed import MAX_CONFIG_BYTES
-from akbench_abv3.exchange.form import RunConfig
+from akbench_abv3.exchange.form import RunConfig, read_config
 from akbench_abv3.exchange.repository_text import DATASET_VARIABLE, EXPERIMENT_FILE, SCRIPT_VARIABLE
 from akbench_abv3.exchange.source import StoredExperiment, StoredRun
-from akbench_abv3.reading.bounded import UnreadableError, read_text
-from akbench_abv3.reading.json_text import parse_json
 
-__all__ = ["KEPT", "Place", "Rerun", "read_config", "rerun"]
+__all__ = ["KEPT", "Place", "Rerun", "rerun"]
 
 KEPT = (
     "manifest.json",
@@ -58,18 +53,6 @@ class Rerun:
 
     run: StoredRun
     differences: tuple[str, ...]
-
-
-def read_config(path: Path) -> RunConfig:
-    """Read a run config. Raises `InputError` naming what is wrong with it."""
-    try:
-        return RunConfig.model_validate(parse_json(read_text(path, MAX_CONFIG_BYTES)))
-    except UnreadableError as error:
-        raise InputError(str(error), place=str(path)) from error
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(step) for step in first["loc"])
-        raise InputError(f"no run config of AK-Bench: {where}: {first['msg']}", place=str(path)) from error
 
 
 @contextmanager

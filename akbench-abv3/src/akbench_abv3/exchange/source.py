@@ -107,6 +107,7 @@ def variant_part(variant: Variant) -> VariantPart:
         model=agent.model.base_url or agent.model.kind if agent.model else None,
         is_baseline=variant.is_baseline,
         is_control=variant.is_control,
+        receives_reference_solution=agent.receives_reference_solution,
     )
 
 
