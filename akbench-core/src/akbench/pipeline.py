@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import platform
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -89,6 +89,10 @@ class Loaded:
     def tasks(self) -> tuple[Task, ...]:
         """The tasks that take part."""
         return tuple(self.dataset.task(task.id) for task in self.plan.tasks)
+
+    def only(self, run_ids: Collection[str]) -> Loaded:
+        """The same experiment with these planned runs alone."""
+        return replace(self, plan=self.plan.only(run_ids))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
