@@ -54,7 +54,8 @@ def _steps(run: StoredRun) -> list[Step]:
     ending = _ending(run)
     if not acted and (ending is None or (started and not _reports_trace(run))):
         return []
-    steps = [*_task(run)] if started else []
+    # Without a trace nothing proves that the task ever reached the agent.
+    steps = [*_task(run)] if acted else []
     steps += _conversation(run)
     return [*steps, *([ending] if ending else [])]
 
