@@ -192,3 +192,66 @@ def test_a_missing_dataset_is_named(exchanged):
     done = project.akbench("run-config", str(config), AKBENCH_DATASET_DIR="")
     assert done.returncode == 3
     assert "AKBENCH_DATASET_DIR is not set" in done.stderr
+
+
+TRACER = Path(__file__).with_name("tracer")
+
+
+def test_an_agent_with_a_trace_gives_transcripts_before_and_after(tmp_path, cache):
+    project = new_project(tmp_path, cache)
+    project.environ["PYTHONPATH"] = str(TRACER)
+    file = project.experiment("traced", "tracer: {id: tracer}", policy=TWICE, extra=BUBBLEWRAP)
+    repository = run_and_export(project, file)
+    done = abv3(project, repository, "check", "-l1+t", "--results")
+    assert done.returncode == 0, done.stdout
+    (name,) = results(repository, "results")
+    shutil.copytree(repository / "results", repository / "reported")
+    assert abv3(project, repository, "setup", "--non-interactive", "--yes").returncode == 0
+    done = abv3(project, repository, "run_exp", name, "--overwrite")
+    assert done.returncode == 0, done.stdout + done.stderr
+    done = abv3(project, repository, "check", "-l1+t", "--results")
+    assert done.returncode == 0, done.stdout
+    assert hashes(repository, "results") == hashes(repository, "reported")
+    for folder in ("reported", "results"):
+        told = json.loads((repository / folder / name / "greet-001__r01" / "transcript.json").read_text())
+        assert [step["source"] for step in told["steps"]] == ["user", "agent", "agent", "agent"]
+        assert told["session_id"] == f"{name}/greet-001__r01"
+        assert told["agent"] == {"name": "tracer", "version": "7.1"}
+        (call,) = told["steps"][2]["tool_calls"]
+        assert call["arguments"]["command"].startswith("sed -i")
+        assert told["steps"][2]["observation"]["results"][0]["content"] == "fixed\n"
+        assert "The model that answered was not observed." in told["notes"]
+        assert told["final_metrics"] == {"total_steps": 4}
+
+
+def test_a_run_that_died_is_no_data_point_and_its_transcript_says_so(tmp_path, cache):
+    project = new_project(tmp_path, cache)
+    project.environ["PYTHONPATH"] = str(TRACER)
+    agents = """
+whole: {id: tracer}
+broken: {id: tracer, config: {broken: true}}
+"""
+    file = project.experiment("mixed", agents, extra=BUBBLEWRAP)
+    assert project.akbench("experiment", "run", file).returncode == 1
+    done = project.akbench("export", "exp-0001", "--format", "abv3", "--output", "repository")
+    assert done.returncode == 0, done.stderr
+    repository = project.root / "repository"
+    assert abv3(project, repository, "check", "-l1", "--results").returncode == 0
+    assert abv3(project, repository, "check", "-l1+t").returncode == 1
+    names = {each["name"]: each["id"] for each in project.show("exp-0001")["variants"]}
+    folder = repository / "results" / names["broken"] / "greet-001__r01"
+    assert [path.name for path in folder.iterdir()] == ["transcript.json"]
+    (step,) = json.loads((folder / "transcript.json").read_text())["steps"]
+    assert step["source"] == "system"
+    assert step["message"].startswith("The run ended as INFRASTRUCTURE_ERROR: ")
+    assert set(results(repository, "results")) == {names["whole"]}
+    assert "broken: 1 of 1 runs ended as INFRASTRUCTURE_ERROR" in (repository / "README.md").read_text()
+    config = repository / "run_configs" / names["broken"] / "greet-001__r01.json"
+    done = project.akbench("run-config", str(config), AKBENCH_DATASET_DIR=str(project.root / "datasets" / "starter"))
+    assert done.returncode == 1
+    assert "no data point" in done.stdout
+    assert not (folder / "result.json").exists()
+    done = project.akbench("import", str(repository), "--format", "abv3")
+    assert done.returncode == 0, done.stderr
+    shown = project.show(done.stdout.strip())
+    assert shown["status"] == "incomplete"

@@ -77,7 +77,9 @@ class JudgedExperiment:
     @property
     def has_results(self) -> bool:
         """Whether anything was ever recorded of it."""
-        return self.whole is not None or any(run.result or run.record or run.fault for run in self.runs)
+        return self.whole is not None or any(
+            run.result or run.record or run.transcript or run.fault for run in self.runs
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
