@@ -75,6 +75,25 @@ fixer:
     assert run["metrics"]["input_tokens"]["unavailable"]
 
 
+def test_a_descriptor_that_changes_later_stays_readable_as_it_was(project: ProjectUnderTest):
+    described = project.root / "descriptors" / "patience.yaml"
+    described.parent.mkdir(exist_ok=True)
+    described.write_text(
+        'schema_version: "1.0"\nid: patience\nversion: "1.0.0"\ntitle: As it was\n'
+        "metric: {adapter: execution_time, unit: seconds, better: lower}\n"
+    )
+    path = project.experiment("kept", "noop: {id: noop}", extra="  metrics: [patience]\n")
+    assert project.akbench("experiment", "run", path, "--yes").returncode == 0
+    described.write_text(described.read_text().replace("As it was", "Something else").replace("lower", "higher"))
+    now = project.akbench("descriptor", "show", "metric/patience")
+    then = project.akbench("descriptor", "show", "metric/patience", "--experiment", "exp-0001")
+    assert ("Something else" in now.stdout, "better: lower" in now.stdout) == (True, False)
+    assert ("As it was" in then.stdout, "better: lower" in then.stdout) == (True, True), then.stderr
+    assert now.stdout.splitlines()[1] != then.stdout.splitlines()[1]
+    missing = project.akbench("descriptor", "show", "metric/elsewhere", "--experiment", "exp-0001")
+    assert (missing.returncode, "exp-0001 kept no metric/elsewhere" in missing.stderr) == (2, True)
+
+
 def test_an_agent_sees_neither_hidden_tests_nor_the_solution_nor_other_tasks(project: ProjectUnderTest):
     file = project.experiment(
         "spy",
