@@ -148,7 +148,7 @@ REJECTED = {
     ),
     "foreign value": (
         ("values: [low, high]", "values: [low, medium]"),
-        "e.yaml:16:35: 'medium' is no value of 'depth'",
+        "e.yaml:16:35: 'medium' is no value of 'depth': not among the allowed: low, high",
     ),
     "unnamed agent": (("[thinker, oracle, noop]", "[thinker, command]"), "no agent 'command' under experiment.agents"),
     "twice": (("values: [low, high]", "values: [low, low]"), "'low' stands here twice"),
