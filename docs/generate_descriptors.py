@@ -17,8 +17,22 @@ from pydantic.fields import FieldInfo
 from akbench.descriptors.configuration import DeclaredSupport
 from akbench.descriptors.dimension import DIMENSION_TYPES, TARGETS
 from akbench.descriptors.document import read
-from akbench.descriptors.header import Descriptor, Identifier, Pinned, Seconds, VariableName, Version
+from akbench.descriptors.header import Descriptor
 from akbench.descriptors.kinds import KINDS
+from akbench.descriptors.scalars import (
+    BaseUrl,
+    Count,
+    Flag,
+    Folder,
+    Glob,
+    Identifier,
+    Number,
+    Pinned,
+    RelativePath,
+    Seconds,
+    VariableName,
+    Version,
+)
 from akbench.descriptors.schema import meanings
 from akbench.descriptors.snapshot import kind_of
 from akbench.spec import CAPABILITIES, JsonValue
@@ -34,8 +48,15 @@ WORDS: dict[Any, str] = {
     bool: "true or false",
     JsonValue: "any value",
     DeclaredSupport: "`true`, `false` or `unknown`",
+    BaseUrl: "URL",
+    Count: "whole number from 1",
+    Flag: "true or false",
+    Folder: "relative path",
+    Glob: "glob",
     Identifier: "identifier",
+    Number: "number",
     Pinned: "name==version",
+    RelativePath: "relative path",
     Seconds: "seconds",
     VariableName: "variable name",
     Version: "version",

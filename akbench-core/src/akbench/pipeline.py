@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import platform
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -22,7 +22,7 @@ from akbench.dataset.format import SdistSource
 from akbench.descriptors.kinds import ExperimentDescriptor
 from akbench.descriptors.snapshot import Snapshot, load
 from akbench.experiment.plan import AgentChoice, Plan, PlannedRun, Variant
-from akbench.experiment.planner import SCRIPTED_MODEL, ResolvedSandbox, plan_experiment
+from akbench.experiment.planner import SCRIPTED_MODEL, ResolvedSandbox, plan_experiment, select_tasks
 from akbench.project import Project, cache_folder
 from akbench.run.execution import Equipment, Upstream, execute
 from akbench.run.journal import RunFolder
@@ -90,6 +90,10 @@ class Loaded:
         """The tasks that take part."""
         return tuple(self.dataset.task(task.id) for task in self.plan.tasks)
 
+    def only(self, run_ids: Collection[str]) -> Loaded:
+        """The same experiment with these planned runs alone."""
+        return replace(self, plan=self.plan.only(run_ids))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadyTask:
@@ -121,9 +125,11 @@ def load_experiment(project: Project, path: Path, catalogue: Catalogue) -> Loade
     try:
         folder = find_dataset(project.root, wanted.dataset.id)
     except InputError as error:
-        raise experiment.document.error(str(error), ("experiment", "dataset", "id")) from error
+        if error.place is not None:
+            raise
+        raise experiment.document.error(error.message, ("experiment", "dataset", "id")) from error
     dataset = load_dataset(folder)
-    for task in dataset.select(wanted.dataset.filters):
+    for task in select_tasks(experiment, dataset):
         check_task(task, catalogue)
     adapter, sandbox, facts = _sandbox(experiment, catalogue)
     resolved = ResolvedSandbox(

@@ -22,7 +22,7 @@ from akbench.run.lifecycle import RunState
 from akbench.spec import InputError, JsonValue
 from akbench.store.view import ExperimentView, RunView
 
-__all__ = ["confirm_and_run", "experiment"]
+__all__ = ["confirm_and_run", "experiment", "interruptible"]
 
 TROUBLE = frozenset({RunState.INFRASTRUCTURE_ERROR, RunState.EVALUATION_ERROR, RunState.INVALID_CONFIGURATION})
 """States that make the command exit with 1: something other than the agents went wrong."""
@@ -125,7 +125,7 @@ def confirm_and_run(loaded: Loaded, *, yes: bool = False, as_json: bool = False)
     if not as_json:
         _print_plan(loaded)
     _confirm(loaded, yes=yes)
-    with _interruptible() as cancelled, LiveProgress() as progress:
+    with interruptible() as cancelled, LiveProgress() as progress:
         experiment_id = run_experiment(loaded, progress, cancelled)
     view = Store(loaded.project.data).experiment(experiment_id)
     report = _report(loaded, experiment_id)
@@ -155,7 +155,7 @@ def _confirm(loaded: Loaded, *, yes: bool) -> None:
 
 
 @contextmanager
-def _interruptible() -> Iterator[threading.Event]:
+def interruptible() -> Iterator[threading.Event]:
     """An event that Ctrl-C sets; a second Ctrl-C ends the program at once."""
     cancelled = threading.Event()
 

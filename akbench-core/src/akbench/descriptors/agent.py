@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, WithJsonSchema, model_validator
 
 from akbench.descriptors.configuration import ConfigurationKey, DeclaredSupport, NamedVariable
-from akbench.descriptors.header import Descriptor, Identifier, Part, Version
+from akbench.descriptors.header import Descriptor, Part
+from akbench.descriptors.scalars import Flag, Identifier, Version
 from akbench.spec import CAPABILITIES, JsonValue
 
 __all__ = ["AgentDescriptor", "AgentPart", "AgentReference"]
@@ -36,9 +37,9 @@ class AgentPart(Part):
     """How it runs; so far: one process per task."""
     role: Literal["contestant", "control"] = "contestant"
     """A control checks the benchmark itself and is shown apart from contestants."""
-    receives_reference_solution: bool = False
+    receives_reference_solution: Flag = False
     """Hands the task's solution to the adapter; only for controls."""
-    needs_model: bool = False
+    needs_model: Flag = False
     """Whether it cannot work without a model endpoint."""
     capabilities: Capabilities
     """true, false or unknown for each of the fourteen capabilities, and for any further one."""

@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, WithJsonSchema
 
-from akbench.descriptors.header import Identifier, Part, VariableName
+from akbench.descriptors.header import Part
+from akbench.descriptors.scalars import Flag, Identifier, VariableName
 from akbench.spec import JsonValue, Support
 
 __all__ = ["ConfigurationKey", "DeclaredSupport", "NamedVariable", "Observability"]
@@ -31,9 +32,9 @@ class ConfigurationKey(Part):
 
     type: Literal["string", "integer", "float", "boolean", "list", "mapping"]
     """The type of the value."""
-    controllable: bool = True
+    controllable: Flag = True
     """Whether AK-Bench can set it."""
-    required: bool = False
+    required: Flag = False
     """Whether it must be given."""
     default: JsonValue = None
     """The value where nothing is given; none if left out."""
@@ -48,7 +49,7 @@ class NamedVariable(Part):
 
     name: VariableName
     """The variable's name."""
-    sensitive: bool
+    sensitive: Flag
     """Whether its value must never be stored; then only whether it is set is recorded."""
     description: str = ""
     """What it is read for."""

@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 
-from akbench.descriptors.header import Descriptor, Identifier, Part
+from akbench.descriptors.header import Descriptor, Part
+from akbench.descriptors.scalars import Flag, Identifier, Number
 from akbench.spec import JsonValue
 
 __all__ = ["DIMENSION_TYPES", "TARGETS", "Configure", "DimensionDescriptor", "DimensionPart"]
@@ -109,13 +110,13 @@ class DimensionPart(Part):
         "runtime_configuration",
     ]
     """The type of its values."""
-    minimum: float | None = None
+    minimum: Number | None = None
     """The smallest value allowed, for integer and float."""
-    maximum: float | None = None
+    maximum: Number | None = None
     """The largest value allowed, for integer and float."""
     values: tuple[OwnValue, ...] | None = None
     """The only values allowed; any of the type if left out. A categorical dimension lists its values."""
-    controllable: bool
+    controllable: Flag
     """Whether AK-Bench can set it."""
     source: str = ""
     """Where the value stands, in words."""

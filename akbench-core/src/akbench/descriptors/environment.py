@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from akbench.descriptors.header import Descriptor, Identifier, Part
+from akbench.descriptors.header import Descriptor, Part
+from akbench.descriptors.scalars import Count, Flag, Identifier, Number
 
 __all__ = ["EnvironmentDescriptor", "EnvironmentPart"]
 
@@ -31,11 +32,11 @@ class NetworkAccess(Part):
 class ResourceLimits(Part):
     """Upper bounds of one run's sandbox; none if left out."""
 
-    memory_bytes: Annotated[int, Field(ge=1)] | None = None
+    memory_bytes: Count | None = None
     """Memory of all processes together."""
-    cpus: Annotated[float, Field(gt=0)] | None = None
+    cpus: Annotated[Number, Field(gt=0)] | None = None
     """Processors, fractions included."""
-    processes: Annotated[int, Field(ge=1)] | None = None
+    processes: Count | None = None
     """Processes at once."""
 
 
@@ -50,7 +51,7 @@ class EnvironmentPart(Part):
     """What a run can reach."""
     limits: ResourceLimits = ResourceLimits()
     """Upper bounds."""
-    read_only_root: bool = True
+    read_only_root: Flag = True
     """Whether everything but the workspace, the home and the temporary folder is read-only."""
 
 

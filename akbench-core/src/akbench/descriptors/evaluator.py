@@ -5,7 +5,8 @@ from __future__ import annotations
 from pydantic import Field
 
 from akbench.descriptors.configuration import ConfigurationKey
-from akbench.descriptors.header import Descriptor, Identifier, Part
+from akbench.descriptors.header import Descriptor, Part
+from akbench.descriptors.scalars import Identifier
 from akbench.spec import JsonValue
 
 __all__ = ["EvaluatorDescriptor", "EvaluatorPart"]

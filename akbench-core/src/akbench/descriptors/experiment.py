@@ -7,7 +7,18 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from akbench.descriptors.agent import AgentReference
-from akbench.descriptors.header import Descriptor, Difficulty, Identifier, Part, Seconds, VariableName, Version
+from akbench.descriptors.header import Descriptor, Part
+from akbench.descriptors.scalars import (
+    BaseUrl,
+    Count,
+    Difficulty,
+    Flag,
+    Identifier,
+    RelativePath,
+    Seconds,
+    VariableName,
+    Version,
+)
 from akbench.spec import CAPABILITIES, JsonValue
 
 __all__ = ["ExperimentDescriptor", "ExperimentPart", "FactorDimension", "Filters", "ModelEndpoint"]
@@ -16,11 +27,11 @@ __all__ = ["ExperimentDescriptor", "ExperimentPart", "FactorDimension", "Filters
 class ModelEndpoint(Part):
     """What answers model requests: a provider, or a scripted model."""
 
-    base_url: Annotated[str, Field(pattern=r"^https?://[^\s]+$")] | None = None
+    base_url: BaseUrl | None = None
     """The provider's base URL."""
     api_key_env: VariableName | None = None
     """The variable of the harness's environment that holds the provider's key."""
-    scripted: str | None = None
+    scripted: RelativePath | None = None
     """The file of a scripted model, relative to the project."""
 
     @model_validator(mode="after")
@@ -88,13 +99,13 @@ class Factors(Part):
 class ExecutionPolicy(Part):
     """How often, how many at once, how long, how many at most."""
 
-    repetitions: Annotated[int, Field(ge=1, le=1000)] = 1
+    repetitions: Annotated[Count, Field(le=1000)] = 1
     """How often each variant does each task."""
-    concurrency: Annotated[int, Field(ge=1, le=64)] = 1
+    concurrency: Annotated[Count, Field(le=64)] = 1
     """Runs at once."""
     timeout_seconds: Seconds = 1800
     """Wall clock of the agent, in seconds."""
-    max_runs: Annotated[int, Field(ge=1)] = 10_000
+    max_runs: Count = 10_000
     """A plan with more runs is refused."""
 
 
@@ -137,7 +148,7 @@ class Requirements(Part):
 class Reporting(Part):
     """What is written when the experiment ends."""
 
-    generate_html: bool = True
+    generate_html: Flag = True
     """Whether a report is written."""
 
 

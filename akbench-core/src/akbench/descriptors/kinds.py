@@ -9,7 +9,7 @@ from akbench.descriptors.dimension import DimensionDescriptor
 from akbench.descriptors.environment import EnvironmentDescriptor
 from akbench.descriptors.evaluator import EvaluatorDescriptor
 from akbench.descriptors.experiment import ExperimentDescriptor, Filters, ModelEndpoint
-from akbench.descriptors.header import Descriptor, Identifier, Part
+from akbench.descriptors.header import Descriptor
 from akbench.descriptors.metric import MetricDescriptor
 from akbench.descriptors.model import ModelDescriptor
 from akbench.descriptors.plugin import PluginDescriptor
@@ -28,11 +28,9 @@ __all__ = [
     "EvaluatorDescriptor",
     "ExperimentDescriptor",
     "Filters",
-    "Identifier",
     "MetricDescriptor",
     "ModelDescriptor",
     "ModelEndpoint",
-    "Part",
     "PluginDescriptor",
     "RuntimeDescriptor",
     "TaskDescriptor",

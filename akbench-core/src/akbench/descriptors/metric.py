@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from akbench.descriptors.header import Descriptor, Identifier, Part
+from akbench.descriptors.header import Descriptor, Part
+from akbench.descriptors.scalars import Identifier
 
 __all__ = ["MetricDescriptor", "MetricPart"]
 

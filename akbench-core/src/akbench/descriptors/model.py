@@ -7,7 +7,8 @@ from typing import Annotated
 from pydantic import Field
 
 from akbench.descriptors.configuration import ConfigurationKey
-from akbench.descriptors.header import Descriptor, Identifier, Part
+from akbench.descriptors.header import Descriptor, Part
+from akbench.descriptors.scalars import Count, Flag, Identifier
 
 __all__ = ["ModelDescriptor", "ModelPart"]
 
@@ -21,9 +22,9 @@ class ModelPart(Part):
     """The name that a request carries."""
     answers_as: tuple[str, ...] = ()
     """Names under which the provider reports it, when they differ from the one asked for."""
-    dynamic: bool = False
+    dynamic: Flag = False
     """Whether the name stands for a choice made per request, so that asking for it says nothing about what answers."""
-    context_window_tokens: Annotated[int, Field(ge=1)] | None = None
+    context_window_tokens: Count | None = None
     """The longest input, in tokens; not known if left out."""
     parameters: dict[Identifier, ConfigurationKey] = Field(default_factory=dict)
     """The request parameters it takes."""

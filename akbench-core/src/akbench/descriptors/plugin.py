@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from akbench.descriptors.configuration import ConfigurationKey
-from akbench.descriptors.header import Descriptor, Identifier, Part, VariableName
+from akbench.descriptors.header import Descriptor, Part
+from akbench.descriptors.scalars import Flag, Identifier, VariableName
 
 __all__ = ["ObservedVariable", "PluginBenchmark", "PluginDescriptor", "PluginPart"]
 
@@ -39,7 +40,7 @@ class Activation(Part):
 class Verification(Part):
     """How it is shown that a plugin was active. Its configuration alone proves nothing."""
 
-    required: bool = True
+    required: Flag = True
     """Whether a run counts only when its activity was confirmed."""
     methods: Annotated[tuple[Identifier, ...], Field(min_length=1)]
     """The sources that can confirm it."""
@@ -54,13 +55,13 @@ class ObservedVariable(Part):
     """How its text is read."""
     role: Identifier
     """What it decides, such as feature_toggle or infrastructure."""
-    observed: bool
+    observed: Flag
     """Whether its state is recorded with each run."""
-    dimension: bool
+    dimension: Flag
     """Whether it may be a factor of experiments."""
-    controllable: bool
+    controllable: Flag
     """Whether AK-Bench can safely change it."""
-    sensitive: bool
+    sensitive: Flag
     """Whether its value must never be stored; then only whether it is set is recorded."""
     description: str = ""
     """Where the name and meaning come from."""
@@ -75,7 +76,7 @@ class ObservedVariable(Part):
 class PluginBenchmark(Part):
     """How a plugin takes part in experiments."""
 
-    enabled: bool = True
+    enabled: Flag = True
     """Whether experiments may use it."""
     activation: Activation
     """How it is switched on."""

@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from akbench.descriptors.configuration import ConfigurationKey, DeclaredSupport, NamedVariable, Observability
-from akbench.descriptors.header import Descriptor, Identifier, Part
+from akbench.descriptors.header import Descriptor, Part
+from akbench.descriptors.scalars import Identifier
 
 __all__ = ["RuntimeDescriptor", "RuntimePart"]
 

@@ -6,7 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from akbench.descriptors.header import Descriptor, Difficulty, Identifier, Part, Pinned, Seconds
+from akbench.descriptors.header import Descriptor, Part
+from akbench.descriptors.scalars import Difficulty, Folder, Glob, Identifier, Pinned, Seconds
 
 __all__ = ["TaskDescriptor", "TaskPart"]
 
@@ -18,7 +19,7 @@ class TaskEnvironment(Part):
     """The Python version, major.minor, in quotes."""
     requirements: tuple[Pinned, ...] = ()
     """The whole closure of what is installed, each name==version."""
-    python_path: tuple[str, ...] = (".",)
+    python_path: tuple[Folder, ...] = (".",)
     """Folders of the workspace from which Python imports."""
 
 
@@ -40,7 +41,7 @@ class TaskPart(Part):
     """Free words to filter by."""
     environment: TaskEnvironment = TaskEnvironment()
     """What is installed for the agent and the evaluation."""
-    protected: tuple[str, ...] = ()
+    protected: tuple[Glob, ...] = ()
     """Further paths (globs) whose changes are undone and reported before the evaluation."""
     limits: TaskLimits = TaskLimits()
     """Upper bounds."""

@@ -130,7 +130,7 @@ def _check_values(experiment: ExperimentSnapshot, factor: Factor, agents: Mappin
             raise rejected(experiment, f"{value!r} is no value of {factor.descriptor.id!r}: {fault}", place)
         if value in factor.values[:index]:
             raise rejected(experiment, f"{value!r} stands here twice", place)
-        if factor.chooses_agent and value not in agents:
+        if factor.chooses_agent and not (value and value in agents):
             known = ", ".join(sorted(name for name in agents if name))
             raise rejected(experiment, f"no agent {value!r} under experiment.agents; named there: {known}", place)
 

@@ -16,7 +16,7 @@ from akbench.experiment.plan import AgentChoice, ModelSource, Plan, PlannedRun, 
 from akbench.experiment.rejection import ExperimentSnapshot, Location, rejected
 from akbench.spec import InputError, JsonValue, Support
 
-__all__ = ["SCRIPTED_MODEL", "ResolvedSandbox", "plan_experiment"]
+__all__ = ["SCRIPTED_MODEL", "ResolvedSandbox", "plan_experiment", "select_tasks"]
 
 SCRIPTED_MODEL = "scripted model"
 
@@ -40,7 +40,7 @@ def plan_experiment(
     part = experiment.model.experiment
     _check_mode(experiment)
     _check_dataset(experiment, dataset)
-    tasks = _tasks(experiment, dataset)
+    tasks = select_tasks(experiment, dataset)
     _check_evaluators(experiment, catalogue, tasks)
     _check_metrics(experiment, catalogue)
     agents = _agents(experiment, catalogue)
@@ -89,7 +89,8 @@ def _check_dataset(experiment: ExperimentSnapshot, dataset: Dataset) -> None:
         )
 
 
-def _tasks(experiment: ExperimentSnapshot, dataset: Dataset) -> tuple[Task, ...]:
+def select_tasks(experiment: ExperimentSnapshot, dataset: Dataset) -> tuple[Task, ...]:
+    """The tasks that take part. Raises `PlanRejectedError` with the place of the filter that cannot be met."""
     location = ("experiment", "dataset", "filters")
     try:
         tasks = dataset.select(experiment.model.experiment.dataset.filters)
