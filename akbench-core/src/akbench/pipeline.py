@@ -485,7 +485,10 @@ def _snapshots(loaded: Loaded) -> dict[str, Mapping[str, JsonValue]]:
     tasks = loaded.tasks()
     found: list[Snapshot[Any]] = [loaded.experiment]
     found += [catalogue.agent(name) for name in sorted({variant.agent.id for variant in loaded.plan.variants})]
-    found += [catalogue.dimension(factor.id) for factor in model.factors.dimensions]
+    for factor in model.factors.dimensions:
+        found.append(catalogue.dimension(factor.id))
+        if found[-1].model.dimension.type == "model_reference":
+            found += [catalogue.find("model", str(value)) for value in factor.values]
     found += [catalogue.find("metric", name) for name in model.metrics]
     found += [catalogue.evaluator(name) for name in model.evaluation.evaluators]
     found += [catalogue.find("category", name) for name in sorted({t.descriptor.task.category for t in tasks})]
