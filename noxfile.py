@@ -8,7 +8,7 @@ from pathlib import Path
 import nox
 
 ROOT = Path(__file__).parent
-DISTRIBUTIONS = sorted(path.parent.name for path in ROOT.glob("*/pyproject.toml"))
+DISTRIBUTIONS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["uv"]["workspace"]["members"]
 SOURCES = [f"{name}/src" for name in DISTRIBUTIONS if (ROOT / name / "src").is_dir()]
 
 nox.options.sessions = ["lint", "types", "docs", "tests", "build"]
