@@ -31,7 +31,7 @@ class ProjectUnderTest:
             capture_output=True,
             text=True,
             check=False,
-            timeout=600,
+            timeout=1800,
         )
 
     def start(self, *arguments: str, **environ: str) -> subprocess.Popen[str]:
