@@ -116,7 +116,7 @@ def test_the_model_descriptor_that_a_variant_names_is_kept_with_the_experiment(p
     kept = project.akbench("descriptor", "show", "model/large", "--experiment", "exp-0001")
     assert "name: large-2026" in kept.stdout, kept.stderr
     (variant,) = project.show("exp-0001")["variants"]
-    assert variant["values"]["answerer"] == "large"
+    assert variant["name"] == "idler · large"
 
 
 def test_an_agent_sees_neither_hidden_tests_nor_the_solution_nor_other_tasks(project: ProjectUnderTest):
