@@ -3,8 +3,13 @@
 import importlib.util
 import re
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+
+from akbench.descriptors.document import parse
+from akbench.descriptors.kinds import KINDS
+from akbench.descriptors.snapshot import faults_of
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
@@ -12,6 +17,7 @@ PAGES = sorted(
     for pattern in ("*.md", "docs/**/*.md", "benchmarks/*.md", "akbench*/*.md", "examples/*.md")
     for path in ROOT.glob(pattern)
 )
+DESCRIPTOR = re.compile(r"^```yaml\n(schema_version: .*?)^```", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
 
 
@@ -21,12 +27,30 @@ def test_every_relative_link_leads_to_a_file(page: Path):
     assert [target for target in targets if not (page.parent / target).exists()] == []
 
 
+def generator(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def test_the_command_reference_is_what_the_commands_say(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("COLUMNS", "80")
-    spec = importlib.util.spec_from_file_location("generate_cli", ROOT / "docs" / "generate_cli.py")
-    generator = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(generator)
-    assert (ROOT / "docs" / "CLI.md").read_text() == generator.page()
+    assert (ROOT / "docs" / "CLI.md").read_text() == generator("generate_cli").page()
+
+
+def test_the_tables_of_the_descriptor_pages_are_what_the_models_say():
+    pages = generator("generate_descriptors").pages()
+    assert len(pages) == 3
+    for page, text in pages.items():
+        assert page.read_text() == text, page.name
+
+
+def test_every_descriptor_in_the_documentation_is_right():
+    shown = [(page, parse(text, page.name)) for page in PAGES for text in DESCRIPTOR.findall(page.read_text())]
+    descriptors = [(page, document) for page, document in shown if set(document.data) & set(KINDS)]
+    assert {"DIMENSION_DESCRIPTORS.md", "CATEGORY_SYSTEM.md"} <= {page.name for page, _ in descriptors}
+    assert [fault for _, document in descriptors for fault in faults_of(document)] == []
 
 
 def test_every_page_is_reached_from_the_readme():

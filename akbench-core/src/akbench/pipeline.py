@@ -22,7 +22,7 @@ from akbench.dataset.format import SdistSource
 from akbench.descriptors.kinds import ExperimentDescriptor
 from akbench.descriptors.snapshot import Snapshot, load
 from akbench.experiment.plan import AgentChoice, Plan, PlannedRun, Variant
-from akbench.experiment.planner import SCRIPTED_MODEL, ResolvedSandbox, plan_experiment
+from akbench.experiment.planner import SCRIPTED_MODEL, ResolvedSandbox, plan_experiment, select_tasks
 from akbench.project import Project, cache_folder
 from akbench.run.execution import Equipment, Upstream, execute
 from akbench.run.journal import RunFolder
@@ -125,9 +125,11 @@ def load_experiment(project: Project, path: Path, catalogue: Catalogue) -> Loade
     try:
         folder = find_dataset(project.root, wanted.dataset.id)
     except InputError as error:
-        raise experiment.document.error(str(error), ("experiment", "dataset", "id")) from error
+        if error.place is not None:
+            raise
+        raise experiment.document.error(error.message, ("experiment", "dataset", "id")) from error
     dataset = load_dataset(folder)
-    for task in dataset.select(wanted.dataset.filters):
+    for task in select_tasks(experiment, dataset):
         check_task(task, catalogue)
     adapter, sandbox, facts = _sandbox(experiment, catalogue)
     resolved = ResolvedSandbox(
@@ -483,7 +485,10 @@ def _snapshots(loaded: Loaded) -> dict[str, Mapping[str, JsonValue]]:
     tasks = loaded.tasks()
     found: list[Snapshot[Any]] = [loaded.experiment]
     found += [catalogue.agent(name) for name in sorted({variant.agent.id for variant in loaded.plan.variants})]
-    found += [catalogue.dimension(factor.id) for factor in model.factors.dimensions]
+    for factor in model.factors.dimensions:
+        found.append(catalogue.dimension(factor.id))
+        if found[-1].model.dimension.type == "model_reference":
+            found += [catalogue.find("model", str(value)) for value in factor.values]
     found += [catalogue.find("metric", name) for name in model.metrics]
     found += [catalogue.evaluator(name) for name in model.evaluation.evaluators]
     found += [catalogue.find("category", name) for name in sorted({t.descriptor.task.category for t in tasks})]

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from akbench.dataset.globs import matcher
@@ -42,3 +44,12 @@ def test_one_matching_glob_of_many_is_enough():
 
 def test_no_glob_matches_nothing():
     assert not matcher([])(b"a")
+
+
+def test_many_double_stars_cost_no_more_than_one():
+    matches = matcher(["/".join(["**"] * 30 + ["x", "y"])])
+    path = b"/".join([b"x"] * 40)
+    started = time.process_time()
+    assert not matches(path)
+    assert matches(path + b"/y")
+    assert time.process_time() - started < 1

@@ -8,6 +8,8 @@ from akbench.spec import InputError, JsonValue
 
 __all__ = ["reject_unknown_keys", "require_seconds", "texts"]
 
+LONGEST_SECONDS = 7 * 24 * 3600
+
 
 def reject_unknown_keys(config: Mapping[str, JsonValue], known: Collection[str]) -> None:
     """Raise `InputError` for a key that the evaluator does not read."""
@@ -33,8 +35,10 @@ def require_seconds(config: Mapping[str, JsonValue], key: str) -> None:
     value = config.get(key)
     if value is None:
         return
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
-        raise InputError(f"evaluator config: {key!r} is {value!r}; make it a positive number of seconds")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= LONGEST_SECONDS:
+        raise InputError(
+            f"evaluator config: {key!r} is {value!r}; make it a positive number of seconds, at most {LONGEST_SECONDS}"
+        )
 
 
 def _text(item: JsonValue, key: str) -> str:

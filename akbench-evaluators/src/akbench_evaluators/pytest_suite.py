@@ -93,7 +93,8 @@ def _suite(config: Mapping[str, JsonValue]) -> Suite:
 def _check_selector(key: str, selector: str) -> None:
     path = path_of(selector)
     clean = PurePosixPath(path)
-    if clean.is_absolute() or ".." in clean.parts or str(clean) != path or "\\" in path:
+    is_option = path.startswith("-")
+    if is_option or clean.is_absolute() or ".." in clean.parts or str(clean) != path or "\\" in path:
         mend = "write it relative to the repository, like tests/test_x.py or tests/test_x.py::test_y"
         raise InputError(f"evaluator config: {key!r} holds {selector!r}; {mend}")
     if "::" in selector and clean.suffix != ".py":

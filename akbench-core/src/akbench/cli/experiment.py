@@ -128,7 +128,7 @@ def confirm_and_run(loaded: Loaded, *, yes: bool = False, as_json: bool = False)
     with interruptible() as cancelled, LiveProgress() as progress:
         experiment_id = run_experiment(loaded, progress, cancelled)
     view = Store(loaded.project.data).experiment(experiment_id)
-    report = _report(loaded, experiment_id)
+    report = _report(loaded)
     if as_json:
         print_json(_experiment_json(view) | {"report": str(report) if report else None})
     else:
@@ -164,7 +164,7 @@ def interruptible() -> Iterator[threading.Event]:
         if cancelled.is_set():
             raise KeyboardInterrupt
         cancelled.set()
-        click.echo("stopping: ending the running agents (Ctrl-C again to leave at once)", err=True)
+        click.echo("stopping: ending the running agents, then writing the report (Ctrl-C again: at once)", err=True)
 
     before = {name: signal.signal(name, stop) for name in (signal.SIGINT, signal.SIGTERM)}
     try:
@@ -174,13 +174,12 @@ def interruptible() -> Iterator[threading.Event]:
             signal.signal(name, handler)
 
 
-def _report(loaded: Loaded, experiment_id: str) -> Path | None:
-    """The HTML report, where it is asked for and an extension that writes it is installed."""
+def _report(loaded: Loaded) -> Path | None:
+    """The HTML report of all the project's experiments, where it is asked for and an extension that writes it is installed."""
     exporter = loaded.catalogue.exporter("html")
     if exporter is None or not loaded.experiment.model.experiment.reporting.generate_html:
         return None
-    written = exporter.function()(loaded.project.data, loaded.project.reports, (experiment_id,))
-    return Path(written)
+    return Path(exporter.function()(loaded.project.data, loaded.project.reports, None))
 
 
 def _exit_code(view: ExperimentView, cancelled: threading.Event) -> int:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
-from akbench.dataset.format import DatasetFile, MutationFile, RepositoryFile
+from akbench.dataset.format import DatasetFile, DirectorySource, MutationFile, RepositoryFile
 from akbench.descriptors.document import Document, read
 from akbench.descriptors.kinds import EvaluatorDescriptor, Filters, TaskDescriptor
 from akbench.descriptors.snapshot import Snapshot, load
+from akbench.plain_yaml import read_text
 from akbench.spec import InputError
 
 __all__ = ["Dataset", "Task", "find_dataset", "list_datasets", "load_dataset"]
@@ -84,19 +87,32 @@ class Dataset:
 
 
 def list_datasets(project: Path) -> tuple[Path, ...]:
-    """The folders of a project's datasets, sorted by name."""
-    return tuple(sorted(path.parent for path in (project / "datasets").glob("*/dataset.yaml")))
+    """The folders of a project's datasets, sorted by name. Raises `InputError` when two have the same id."""
+    folders = tuple(sorted(path.parent for path in (project / "datasets").glob("*/dataset.yaml")))
+    _by_id(folders)
+    return folders
 
 
 def find_dataset(project: Path, dataset_id: str) -> Path:
     """The folder of the dataset with that id. Raises `InputError` that lists the known ones."""
-    found = {read(folder / "dataset.yaml").data.get("id"): folder for folder in list_datasets(project)}
+    found = _by_id(list_datasets(project))
     if dataset_id in found:
         return found[dataset_id]
-    known = sorted(str(name) for name in found)
+    known = sorted(found)
     close = get_close_matches(dataset_id, known, n=1)
     hint = f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(known) or 'none'}"
     raise InputError(f"no dataset {dataset_id!r} below {project / 'datasets'}{hint}")
+
+
+def _by_id(folders: Iterable[Path]) -> dict[str, Path]:
+    found: dict[str, Path] = {}
+    for folder in folders:
+        document = read(folder / "dataset.yaml")
+        dataset_id = document.validate(DatasetFile).id
+        if dataset_id in found:
+            raise document.error(f"dataset id {dataset_id!r} is also used in {found[dataset_id]}", ("id",))
+        found[dataset_id] = folder
+    return found
 
 
 def load_dataset(folder: Path) -> Dataset:
@@ -104,6 +120,8 @@ def load_dataset(folder: Path) -> Dataset:
     document = read(folder / "dataset.yaml")
     model = document.validate(DatasetFile)
     tasks = sorted((_load_task(path.parent) for path in folder.glob("*/*/task.yaml")), key=lambda t: t.descriptor.id)
+    for task in tasks:
+        _check_repository(task, folder)
     if not tasks:
         raise InputError("no task found; a task is a folder <category>/<task id>/ with a task.yaml", place=str(folder))
     for first, second in itertools.pairwise(tasks):
@@ -117,6 +135,7 @@ def load_dataset(folder: Path) -> Dataset:
 
 
 def _load_task(folder: Path) -> Task:
+    _check_plain(folder.parent)
     for name in TASK_FILES:
         if not (folder / name).is_file():
             raise InputError(f"the task has no {name}", place=str(folder))
@@ -150,16 +169,27 @@ def _check_folder(folder: Path, snapshot: Snapshot[TaskDescriptor]) -> None:
 
 
 def _description(path: Path) -> str:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(f"not UTF-8 (byte {error.start})", place=str(path)) from error
+    text = read_text(path)
     if not text.strip():
         raise InputError("empty; the agent is given this text as its task", place=str(path))
+    if "\0" in text:
+        line = text[: text.index("\0")].count("\n") + 1
+        raise InputError("holds a null character, which no program can be given", place=f"{path}:{line}")
     return text
 
 
+def _check_repository(task: Task, folder: Path) -> None:
+    source = task.repository.repository
+    if isinstance(source, DirectorySource) and not os.path.isdir(folder / source.path):  # noqa: PTH112 - see below
+        # Unlike Path.is_dir, os.path.isdir has an answer for a name that is too long, too.
+        message = f"there is no folder {source.path!r} in the dataset"
+        raise task.repository_document.error(message, ("repository", "path"))
+
+
 def _check_tests(task: Task) -> None:
+    for folder in (task.hidden_tests, task.public_tests, task.folder / "mutations", task.folder / "solution"):
+        if folder.exists() and not folder.is_dir():
+            raise InputError("is no folder; make it one or remove it", place=str(folder))
     if not task.hidden_tests.is_dir() or not any(path.is_file() for path in task.hidden_tests.rglob("*")):
         raise InputError(
             "the task has no hidden tests; put at least one test file into hidden_tests/", place=str(task.folder)
@@ -187,10 +217,24 @@ def _passes(task: TaskDescriptor, filters: Filters, wanted: set[str]) -> bool:
 def _folder_digest(folder: Path) -> str:
     """SHA-256 over the names and contents of all files below `folder`, byte code left out."""
     digest = hashlib.sha256()
-    for path in sorted(folder.rglob("*")) if folder.is_dir() else []:
-        if path.is_symlink():
-            raise InputError("symbolic links are not allowed in a dataset; put the file itself here", place=str(path))
+    for path in (folder, *sorted(folder.rglob("*"))) if os.path.lexists(folder) else ():
+        _check_plain(path)
         if path.is_file() and "__pycache__" not in path.parts:
-            digest.update(f"{path.relative_to(folder).as_posix()}\0{path.stat().st_size}\0".encode())
-            digest.update(path.read_bytes())
+            name = os.fsencode(path.relative_to(folder))
+            digest.update(name + f"\0{path.stat().st_size}\0".encode())
+            digest.update(_content(path))
     return digest.hexdigest()
+
+
+def _check_plain(path: Path) -> None:
+    if path.is_symlink():
+        raise InputError("symbolic links are not allowed in a dataset; put the file itself here", place=str(path))
+    if not path.is_dir() and not path.is_file():
+        raise InputError("neither file nor folder; a dataset holds nothing else, remove it", place=str(path))
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}; make it readable", place=str(path)) from error

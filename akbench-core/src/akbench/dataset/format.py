@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
-from akbench.descriptors.kinds import Descriptor, Identifier, Part
+from akbench.descriptors.header import Descriptor, Part
+from akbench.descriptors.scalars import Count, Glob, Identifier, RelativePath
 
 __all__ = [
     "DatasetFile",
@@ -19,14 +19,6 @@ __all__ = [
 ]
 
 
-def _relative(value: str) -> str:
-    path = PurePosixPath(value)
-    if path.is_absolute() or ".." in path.parts or not path.parts:
-        raise ValueError(f"{value!r} must be a relative path that stays inside")
-    return value
-
-
-RelativePath = Annotated[str, AfterValidator(_relative)]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
@@ -46,8 +38,8 @@ class DatasetFile(Descriptor):
 
 class _Source(Part):
     license: str
-    withhold: tuple[str, ...] = ()
-    remove: tuple[str, ...] = ()
+    withhold: tuple[Glob, ...] = ()
+    remove: tuple[Glob, ...] = ()
 
 
 class SdistSource(_Source):
@@ -77,7 +69,7 @@ class RepositoryFile(Descriptor):
 class ReplaceLine(Part):
     """One exact line (number from 1) replaced by another."""
 
-    line: Annotated[int, Field(ge=1)]
+    line: Count
     before: str
     after: str
 

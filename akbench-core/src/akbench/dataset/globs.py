@@ -25,8 +25,13 @@ def matcher(globs: Iterable[str]) -> Callable[[bytes], bool]:
 
 
 def _match(names: tuple[str, ...], pattern: tuple[str, ...]) -> bool:
-    if not pattern:
-        return not names
-    if pattern[0] == "**":
-        return any(_match(names[skip:], pattern[1:]) for skip in range(len(names) + 1))
-    return bool(names) and fnmatchcase(names[0], pattern[0]) and _match(names[1:], pattern[1:])
+    """Follows how many names the pattern so far can have taken, so that many ``**`` cost no more than one."""
+    reached = {0}
+    for part in pattern:
+        if part == "**":
+            reached = set(range(min(reached), len(names) + 1))
+        else:
+            reached = {at + 1 for at in reached if at < len(names) and fnmatchcase(names[at], part)}
+        if not reached:
+            return False
+    return len(names) in reached

@@ -151,6 +151,7 @@ class Relay(BaseHTTPRequestHandler):
                 forwarded = True
                 self._ledger.count()
                 complete = self._forward()
+                self._drop_upstream()
         except ConnectionError:
             complete, self.close_connection = False, True
         self._ledger.add(
@@ -211,12 +212,7 @@ class Relay(BaseHTTPRequestHandler):
         self._refuse(HTTPStatus.BAD_GATEWAY, f"the model provider could not be reached: {what}")
 
     def _connected(self) -> tuple[HTTPConnection, socket.socket]:
-        """The connection of the last request if it is still good, else a new one."""
-        if self._upstream is not None:
-            connection, wire = self._upstream
-            if connection.sock is not None and not _is_readable(wire):
-                return self._upstream
-            self._drop_upstream()
+        """A new connection for each request: one kept open could be closed just as the next request goes out."""
         self._upstream = self._provider.connect()
         return self._upstream
 
@@ -232,6 +228,7 @@ class Relay(BaseHTTPRequestHandler):
         for name, value in _end_to_end(self.headers):
             if name.lower() not in _REPLACED | _HIDING:
                 connection.putheader(name, value)
+        connection.putheader("Connection", "close")
         if self._provider.authorization is not None:
             connection.putheader("Authorization", self._provider.authorization)
         if self._is_chunked():
@@ -368,15 +365,7 @@ def _watch(client: socket.socket, upstream: socket.socket, done: int) -> None:
             socket.socket.shutdown(upstream, socket.SHUT_RDWR)
 
 
-def _is_readable(wire: socket.socket) -> bool:
-    return _polled(wire, select.POLLIN)
-
-
 def _has_left(client: socket.socket) -> bool:
-    return _polled(client, select.POLLRDHUP)
-
-
-def _polled(wire: socket.socket, events: int) -> bool:
     poll = select.poll()
-    poll.register(wire, events)
+    poll.register(client, select.POLLRDHUP)
     return bool(poll.poll(0))

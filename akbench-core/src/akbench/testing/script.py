@@ -6,12 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import cast
 
-from ruamel.yaml import YAML
-from ruamel.yaml.comments import CommentedMap, CommentedSeq
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
-
+from akbench.plain_yaml import Location, PlainYaml, compose, read_text
 from akbench.spec import InputError
 
 __all__ = ["Action", "Fault", "Script", "Step", "TokenUsage", "parse_scripts", "read_scripts"]
@@ -80,127 +76,126 @@ class Script:
 
 def read_scripts(path: Path) -> tuple[Script, ...]:
     """The scripts of a YAML file. Raises `InputError` with file, line and column where it is wrong."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read the model script: {error}", place=str(path)) from error
-    return parse_scripts(text, source=str(path))
+    return parse_scripts(read_text(path), source=str(path))
 
 
 def parse_scripts(text: str, *, source: str) -> tuple[Script, ...]:
     """The scripts in `text`; `source` is the file name that messages give."""
-    try:
-        document = YAML(typ="rt").load(text)
-    except MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        place = f"{source}:{mark.line + 1}:{mark.column + 1}" if mark else source
-        raise InputError(str(error.problem or error.context), place=place) from error
-    except YAMLError as error:
-        raise InputError(str(error), place=source) from error
-    return _Reader(source).document(document)
+    data, root = compose(text, source)
+    return _Reader(PlainYaml(source=source, text=text, data=data, root=root)).scripts()
+
+
+@dataclass(frozen=True, slots=True)
+class _Fields:
+    """A mapping of the file and where it stands."""
+
+    values: Mapping[str, object]
+    location: tuple[int | str, ...]
+
+    def at(self, key: str) -> tuple[int | str, ...]:
+        return (*self.location, key)
 
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """Turns a loaded YAML document into scripts, knowing the place of each node. Positions count from one."""
+    """Turns a document into scripts."""
 
-    source: str
+    document: PlainYaml
 
-    def document(self, node: object) -> tuple[Script, ...]:
-        top = self._mapping(node, self.source, "the document", required=("schema_version", "scripts"))
-        if str(top["schema_version"]) != SCHEMA_VERSION:
-            raise InputError(f'schema_version must be "{SCHEMA_VERSION}"', place=self._of(top, "schema_version"))
-        return tuple(self._script(item, place) for item, place in self._items(top, "scripts"))
+    def scripts(self) -> tuple[Script, ...]:
+        top = self._mapping(self.document.data, (), "the document", required=("schema_version", "scripts"))
+        if str(top.values["schema_version"]) != SCHEMA_VERSION:
+            raise self._error(f'schema_version must be "{SCHEMA_VERSION}"', top.at("schema_version"))
+        return tuple(self._script(item, location) for item, location in self._items(top, "scripts"))
 
-    def _script(self, node: object, place: str) -> Script:
-        fields = self._mapping(node, place, "a script", required=("match", "steps"), optional=("when",))
+    def _script(self, value: object, location: Location) -> Script:
+        fields = self._mapping(value, location, "a script", required=("match", "steps"), optional=("when",))
         steps = tuple(self._step(item, where) for item, where in self._items(fields, "steps"))
         self._check_order(fields, steps)
         return Script(match=self._text(fields, "match"), steps=steps, when=self._when(fields))
 
-    def _check_order(self, fields: CommentedMap, steps: tuple[Step, ...]) -> None:
+    def _check_order(self, fields: _Fields, steps: tuple[Step, ...]) -> None:
         """A conversation goes on after run and patch and ends with say or fail."""
-        places = [place for _, place in self._items(fields, "steps")]
-        for number, (step, place) in enumerate(zip(steps, places, strict=True), start=1):
+        for index, step in enumerate(steps):
+            location = (*fields.at("steps"), index)
+            is_last = index == len(steps) - 1
             ends = step.action in {Action.SAY, Action.FAIL}
-            if ends and number < len(steps):
-                raise InputError(f"no step can follow {step.action.value!r}, which ends the turn", place=place)
-            if not ends and number == len(steps):
-                raise InputError(f"the last step must be 'say' or 'fail', not {step.action.value!r}", place=place)
+            if ends and not is_last:
+                raise self._error(f"no step can follow {step.action.value!r}, which ends the turn", location)
+            if not ends and is_last:
+                raise self._error(f"the last step must be 'say' or 'fail', not {step.action.value!r}", location)
 
-    def _when(self, fields: CommentedMap) -> dict[str, str]:
-        if "when" not in fields:
+    def _when(self, fields: _Fields) -> dict[str, str]:
+        if "when" not in fields.values:
             return {}
-        place = self._of(fields, "when")
-        conditions = self._mapping(fields["when"], place, "when", optional=("model", "reasoning_effort"))
-        return {key: self._text(conditions, key) for key in conditions}
+        conditions = self._part(fields, "when", ("model", "reasoning_effort"))
+        return {key: self._text(conditions, key) for key in conditions.values}
 
-    def _step(self, node: object, place: str) -> Step:
-        step = self._mapping(node, place, "a step", optional=(*Action, "usage"))
-        actions = [action for action in Action if action.value in step]
+    def _step(self, value: object, location: Location) -> Step:
+        step = self._mapping(value, location, "a step", optional=(*Action, "usage"))
+        actions = [action for action in Action if action.value in step.values]
         if len(actions) != 1:
-            raise InputError("a step has exactly one of run, patch, say, fail", place=place)
+            raise self._error("a step has exactly one of run, patch, say, fail", location)
         action = actions[0]
         text = self._text(step, action.value)
         if action is Action.FAIL:
             self._check_fault(step, text)
         return Step(action=action, text=text, usage=self._usage(step))
 
-    def _check_fault(self, step: CommentedMap, text: str) -> None:
+    def _check_fault(self, step: _Fields, text: str) -> None:
         if text not in set(Fault):
             known = ", ".join(Fault)
-            raise InputError(f"unknown fault {text!r}; known are {known}", place=self._of(step, "fail"))
-        if "usage" in step:
-            raise InputError("a failed answer reports no usage", place=self._of(step, "usage"))
+            raise self._error(f"unknown fault {text!r}; known are {known}", step.at("fail"))
+        if "usage" in step.values:
+            raise self._error("a failed answer reports no usage", step.at("usage"))
 
-    def _usage(self, step: CommentedMap) -> TokenUsage:
-        if "usage" not in step:
+    def _usage(self, step: _Fields) -> TokenUsage:
+        if "usage" not in step.values:
             return TokenUsage()
-        names = tuple(TokenUsage.__dataclass_fields__)
-        counts = self._mapping(step["usage"], self._of(step, "usage"), "usage", optional=names)
-        return TokenUsage(**{name: self._count(counts, name) for name in counts})
+        counts = self._part(step, "usage", tuple(TokenUsage.__dataclass_fields__))
+        return TokenUsage(**{name: self._count(counts, name) for name in counts.values})
 
-    def _count(self, fields: CommentedMap, key: str) -> int:
-        value = fields[key]
+    def _count(self, fields: _Fields, key: str) -> int:
+        value = fields.values[key]
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise InputError(f"{key} must be a number of tokens, 0 or more", place=self._of(fields, key))
-        return int(value)
+            raise self._error(f"{key} must be a number of tokens, 0 or more", fields.at(key))
+        return value
 
-    def _text(self, fields: CommentedMap, key: str) -> str:
-        value = fields[key]
+    def _text(self, fields: _Fields, key: str) -> str:
+        value = fields.values[key]
         if not isinstance(value, str) or not value:
-            raise InputError(f"{key} must be a text that is not empty", place=self._of(fields, key))
-        return str(value)
+            raise self._error(f"{key} must be a text that is not empty", fields.at(key))
+        return value
 
-    def _items(self, fields: CommentedMap, key: str) -> list[tuple[object, str]]:
-        value = fields[key]
-        if not isinstance(value, CommentedSeq) or not value:
-            raise InputError(f"{key} must be a list that is not empty", place=self._of(fields, key))
-        return [(item, self._at(*value.lc.item(index))) for index, item in enumerate(value)]
+    def _items(self, fields: _Fields, key: str) -> list[tuple[object, Location]]:
+        value = fields.values[key]
+        if not isinstance(value, list) or not value:
+            raise self._error(f"{key} must be a list that is not empty", fields.at(key))
+        return [(item, (*fields.at(key), index)) for index, item in enumerate(value)]
+
+    def _part(self, fields: _Fields, key: str, optional: tuple[str, ...]) -> _Fields:
+        return self._mapping(fields.values[key], fields.at(key), key, optional=optional)
 
     def _mapping(
         self,
-        node: object,
-        place: str,
+        value: object,
+        location: Location,
         what: str,
         *,
         required: tuple[str, ...] = (),
         optional: tuple[str, ...] = (),
-    ) -> CommentedMap:
-        if not isinstance(node, CommentedMap):
-            raise InputError(f"{what} must be a mapping", place=place)
+    ) -> _Fields:
+        if not isinstance(value, dict):
+            raise self._error(f"{what} must be a mapping", location)
         known = (*required, *optional)
-        for key in node:
+        for key in value:
             if key not in known:
                 message = f"unknown key {key!r} in {what}; known are {', '.join(known)}"
-                raise InputError(message, place=self._at(*node.lc.key(key)))
+                raise InputError(message, place=self.document.key_place((*location, key)))
         for key in required:
-            if key not in node:
-                raise InputError(f"{what} lacks {key!r}", place=place)
-        return node
+            if key not in value:
+                raise self._error(f"{what} lacks {key!r}", location)
+        return _Fields(value, tuple(location))
 
-    def _of(self, fields: CommentedMap, key: str) -> str:
-        return self._at(*cast("tuple[int, int]", fields.lc.value(key)))
-
-    def _at(self, line: int, column: int) -> str:
-        return f"{self.source}:{line + 1}:{column + 1}"
+    def _error(self, message: str, location: Location) -> InputError:
+        return self.document.error(message, location)
