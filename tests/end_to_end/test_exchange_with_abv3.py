@@ -255,3 +255,43 @@ broken: {id: tracer, config: {broken: true}}
     assert done.returncode == 0, done.stderr
     shown = project.show(done.stdout.strip())
     assert shown["status"] == "incomplete"
+
+
+SCRIPT = r"""
+schema_version: "1.0"
+scripts:
+  - match: "loses a member of every group"
+    steps:
+      - run: |
+          sed -i 's/names\[0\]}!"$/names[-1]}!"/' greeting/__init__.py && echo fixed
+        usage: {input_tokens: 100, cached_input_tokens: 10, output_tokens: 20, reasoning_output_tokens: 5}
+      - say: "It names the last one now."
+        usage: {input_tokens: 200, cached_input_tokens: 90, output_tokens: 10, reasoning_output_tokens: 0}
+"""
+SCRIPTED = BUBBLEWRAP + "  execution: {mode: direct, model_endpoint: {scripted: configs/scripts/model.yaml}}\n"
+
+
+@pytest.mark.codex
+@pytest.mark.skipif(shutil.which("codex") is None, reason="the Codex CLI is not installed")
+def test_a_real_agent_with_a_scripted_model_is_exported_with_its_transcript_and_runs_again(tmp_path, cache):
+    project = new_project(tmp_path, cache)
+    script = project.root / "configs" / "scripts" / "model.yaml"
+    script.parent.mkdir()
+    script.write_text(SCRIPT)
+    agents = "codex: {id: codex, config: {model: gpt-5.5, request_max_retries: 0, stream_max_retries: 0}}"
+    repository = run_and_export(project, project.experiment("real", agents, extra=SCRIPTED))
+    assert not any("sed -i" in path.read_text() for path in repository.glob("akbench/**/*.yaml"))
+    resources = {"AKBENCH_MODEL_SCRIPT": str(script)}
+    assert abv3(project, repository, "setup", "--non-interactive", "--yes", **resources).returncode == 0
+    done = abv3(project, repository, "run_exp", "--results", "results-rerun", **resources)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert abv3(project, repository, "check", "-l1+t", "--results").returncode == 0
+    assert hashes(repository, "results-rerun") == hashes(repository, "results")
+    for folder in ("results", "results-rerun"):
+        (path,) = (repository / folder).glob("*/*/transcript.json")
+        told = json.loads(path.read_text())
+        assert [step["source"] for step in told["steps"]] == ["user", "agent", "agent"]
+        assert told["steps"][-1]["message"] == "It names the last one now."
+        assert told["final_metrics"]["total_prompt_tokens"] == 300
+        (whole,) = results(repository, folder).values()
+        assert (whole["count"], whole["task_success_rate"]) == (1, 1)
