@@ -137,3 +137,15 @@ def test_init_never_changes_a_file_that_is_already_there(project: ProjectUnderTe
     assert done.returncode == 2
     assert "already there and different" in done.stderr
     assert "repetitions: 7" in (project.root / FIRST).read_text()
+
+
+@pytest.mark.parametrize("below", ["", "deeper"])
+def test_a_cache_that_is_no_folder_is_named_with_the_mend(project: ProjectUnderTest, tmp_path, below):
+    (tmp_path / "file").write_text("kept")
+    cache = tmp_path / "file" / below
+    done = project.akbench("experiment", "run", FIRST, AKBENCH_CACHE=str(cache))
+    assert done.returncode == 3
+    assert f"error: cannot use the cache {cache}: " in done.stderr
+    assert "set AKBENCH_CACHE to another one" in done.stderr
+    assert not list(project.root.glob("data/artifacts/exp-*"))
+    assert (tmp_path / "file").read_text() == "kept"

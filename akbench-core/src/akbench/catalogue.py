@@ -199,6 +199,8 @@ class Catalogue:
         self._adapters.update(adapters)
 
     def _add_project(self, project: Path) -> None:
+        if not project.is_dir():
+            raise InputError("no such folder; name a project's folder with --project", place=str(project))
         for path in sorted((project / "descriptors").rglob("*.yaml")):
             snapshot = _snapshot(read(path), origin=str(path))
             key = (snapshot.kind, snapshot.model.id)

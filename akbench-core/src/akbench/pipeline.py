@@ -23,7 +23,7 @@ from akbench.descriptors.kinds import ExperimentDescriptor
 from akbench.descriptors.snapshot import Snapshot, load
 from akbench.experiment.plan import AgentChoice, Plan, PlannedRun, Variant
 from akbench.experiment.planner import SCRIPTED_MODEL, ResolvedSandbox, plan_experiment, select_tasks
-from akbench.project import Project, cache_folder
+from akbench.project import Project, cache_faults, cache_folder
 from akbench.run.execution import Equipment, Upstream, execute
 from akbench.run.journal import RunFolder
 from akbench.run.record import Event, ExperimentEnd, ExperimentRecord, RunResult, RunSpec
@@ -231,7 +231,15 @@ def check_task(task: Task, catalogue: Catalogue) -> None:
 
 
 def make_ready(task: Task, dataset: Dataset, catalogue: Catalogue, cache: Path) -> ReadyTask:
-    """Build what a task needs: trees, snapshot, prepared environment. Nothing is built twice."""
+    """Build what a task needs: trees, snapshot, prepared environment. Nothing is built twice.
+
+    Raises `InputError` with the place in the task's files, `HostError` when the cache cannot be used.
+    """
+    with cache_faults(cache):
+        return _ready_task(task, dataset, catalogue, cache)
+
+
+def _ready_task(task: Task, dataset: Dataset, catalogue: Catalogue, cache: Path) -> ReadyTask:
     assembled = assemble(task, dataset, cache)
     wanted = task.descriptor.task.environment
     repository = task.repository.repository

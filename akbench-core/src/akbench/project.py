@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from akbench.spec import HostError, InputError
 
-__all__ = ["Project", "cache_folder"]
+__all__ = ["Project", "cache_faults", "cache_folder"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,18 @@ class Project:
                 raise HostError(
                     f"{folder} cannot be written to ({error.strerror}); make it writable or choose another --project"
                 ) from error
+
+
+@contextmanager
+def cache_faults(cache: Path) -> Iterator[None]:
+    """Turn the system's refusal to use the cache into a `HostError` that names it and the mend."""
+    try:
+        yield
+    except OSError as error:
+        raise HostError(
+            f"cannot use the cache {cache}: {error.filename or cache}: {error.strerror or error}; make it a writable "
+            "folder, free disk space there, or set AKBENCH_CACHE to another one"
+        ) from error
 
 
 def cache_folder() -> Path:

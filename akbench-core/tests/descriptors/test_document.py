@@ -200,6 +200,6 @@ def test_a_flag_is_true_or_false(value):
 
 
 def test_a_fault_in_one_of_several_kinds_of_repository_is_placed_at_its_value():
-    repository = "repository:\n  source: directory\n  path: ../x\n  license: MIT\n"
-    text = 'schema_version: "1.0"\nid: r\nversion: "1.0.0"\n' + repository
+    head = 'schema_version: "1.0"\nid: r\nversion: "1.0.0"\n'
+    text = head + "repository:\n  source: directory\n  path: ../x\n  license: MIT\n"
     assert fault(text, RepositoryFile).startswith("task.yaml:6:9: repository.path: '../x' must be a relative path")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +12,10 @@ from pathlib import Path
 import pytest
 from store_samples import experiment, finish, result, start
 
+from akbench.run.lifecycle import RunState
 from akbench.store.folder import ExperimentFolder
+from akbench.store.index import Index
+from akbench.store.query import Store
 from akbench.store.verify import verify
 
 
@@ -121,8 +126,6 @@ def test_the_command_rebuild_makes_the_index_and_says_what_is_in_it(folder, data
 
 
 def test_the_command_rebuild_ends_with_3_while_an_experiment_runs(folder, data):
-    from akbench.store.index import Index
-
     with Index.open(data):
         done = akbench(data.parent, "store", "rebuild")
     assert done.returncode == 3
@@ -146,3 +149,59 @@ def test_only_the_store_imports_the_database_libraries():
         and line.split()[1].partition(".")[0] in {"sqlmodel", "sqlalchemy", "alembic"}
     }
     assert users == {"store"}
+
+
+def replaced_by_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def replaced_by_pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+@pytest.mark.parametrize("change", [replaced_by_folder, replaced_by_pipe], ids=["a folder", "a pipe"])
+@pytest.mark.parametrize("name", ["manifest.json", "events.jsonl", "result.json"])
+def test_what_lies_in_the_place_of_a_runs_file_is_named_and_stops_no_one(folder, data, name, change):
+    change(folder.run_path("run-0001") / name)
+    faults = {(fault.run_id, fault.file): fault.message for fault in verify(data).faults}
+    assert faults["run-0001", name] == "is not a regular file"
+    assert Index.rebuild(data).experiments == 1
+    view = Store(data).experiment("exp-0001")
+    assert f"{name} is not a regular file" in view.runs[0].oddities
+
+
+def test_a_file_in_the_place_of_a_runs_folder_stops_no_one(folder, data):
+    shutil.rmtree(folder.run_path("run-0001"))
+    folder.run_path("run-0001").write_text("")
+    assert Index.rebuild(data).experiments == 1
+    assert Store(data).experiment("exp-0001").runs[0].state is RunState.PENDING
+
+
+@pytest.mark.parametrize("name", ["experiment.json", "end.json"])
+def test_what_lies_in_the_place_of_an_experiments_file_is_named(folder, data, name):
+    (folder.path / name).unlink(missing_ok=True)
+    (folder.path / name).mkdir()
+    faults = [(fault.file, fault.message) for fault in verify(data).faults]
+    assert (name, "is not a regular file") in faults
+    assert len(Index.rebuild(data).unreadable) == (name == "experiment.json")
+
+
+def test_the_command_list_names_a_damaged_experiment_and_lists_the_others(folder, data):
+    record = experiment("exp-0002")
+    damaged = ExperimentFolder(data, record.id)
+    damaged.begin(record)
+    damaged.record_path.write_text("{")
+    done = akbench(data.parent, "experiment", "list", "--json")
+    assert done.returncode == 0
+    assert [each["id"] for each in json.loads(done.stdout)] == ["exp-0001"]
+    assert "left out: " in done.stderr
+    assert "exp-0002/experiment.json: cannot be read" in done.stderr
+
+
+def test_a_folder_with_an_absurd_number_is_no_experiment(folder, data):
+    shutil.copytree(folder.path, folder.path.with_name("exp-" + "9" * 30))
+    with Index.open(data) as index:
+        assert index.next_experiment_id() == "exp-0002"
+    assert Store(data).experiment_ids() == ("exp-0001",)

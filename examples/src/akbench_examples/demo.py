@@ -19,8 +19,8 @@ __all__ = ["demo", "write_example_project"]
 
 WITH_CODEX = Path("configs/experiments/demo.yaml")
 PLANNED_FAILURES = """\
-Part of the demo's script, not of Codex: the provider fails on bugfix-003 (low effort), goes silent on bugfix-002 (high),
-and bugfix-004 (low) gets a plausible wrong fix that only hidden tests notice."""
+Part of the demo's script, not of Codex: the provider fails on bugfix-003 (low effort) and goes silent on bugfix-002
+(high effort); bugfix-004 (low effort) gets a plausible wrong fix that only hidden tests notice."""
 WITHOUT_CODEX = Path("configs/experiments/demo-without-codex.yaml")
 
 

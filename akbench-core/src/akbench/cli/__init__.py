@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from contextlib import suppress
 from importlib import import_module
+from io import TextIOWrapper
+from pathlib import Path
 
 import click
 
@@ -99,8 +103,7 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line. Exit codes: 0 ok, 1 runs failed, 2 bad input, 3 environment missing, 130 interrupted."""
-    from akbench.spec.errors import AkbenchError
-
+    _hold_standard_streams()
     try:
         code = cli.main(standalone_mode=False)
     except click.ClickException as error:
@@ -109,10 +112,58 @@ def main() -> None:
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
         sys.exit(130)
-    except AkbenchError as error:
-        click.echo(f"error: {error}", err=True)
-        sys.exit(error.exit_code)
     except BrokenPipeError:
-        sys.stderr.close()
+        _drop_output()
         sys.exit(0)
+    except Exception as error:
+        if os.environ.get("AKBENCH_STRICT") == "1":
+            raise
+        sys.exit(_tell(error))
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _tell(error: Exception) -> int:
+    """One message for whatever ended the command; returns the exit code."""
+    from akbench.cli.output import plain
+    from akbench.spec.errors import AkbenchError, HostError
+
+    if isinstance(error, AkbenchError):
+        message, code = str(error), error.exit_code
+    elif isinstance(error, OSError):
+        place = f"{error.filename}: " if error.filename else ""
+        message, code = f"{place}{error.strerror or error}", HostError.exit_code
+    else:
+        message, code = f"AK-Bench has a fault: {_fault(error)}", AkbenchError.exit_code
+    with suppress(OSError):
+        click.echo(f"error: {plain(message)}", err=True)
+    if isinstance(error, OSError):
+        _drop_output()
+    return code
+
+
+def _fault(error: Exception) -> str:
+    import traceback
+
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    name = Path(where.filename).name
+    return f"{type(error).__name__}: {error} ({name}, line {where.lineno}); AKBENCH_STRICT=1 shows the way there"
+
+
+def _hold_standard_streams() -> None:
+    """Put nothing in the place of a standard stream that is closed: its number would go to the next opened file."""
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(descriptor)
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), "r" if name == "stdin" else "w"))
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _drop_output() -> None:
+    """What is still buffered for an output that takes nothing more must not fail once more at the very end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.close(nowhere)

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from akbench.catalogue import Catalogue
-from akbench.cli.output import json_option, plain, print_json, print_table, project_option
+from akbench.cli.output import json_option, print_json, print_table, project_option, say
 from akbench.descriptors.kinds import AgentDescriptor
 from akbench.experiment.configuration import complete_configuration
 from akbench.spec import ExtensionError, JsonValue, Probe, ProbeContext, Problem, Support
@@ -75,7 +75,7 @@ def probe_agent(catalogue: Catalogue, model: AgentDescriptor) -> Probe:
 def report_failures(catalogue: Catalogue) -> None:
     """One line on standard error for each extension that could not be used."""
     for failure in catalogue.failures:
-        click.echo(f"warning: {plain(str(failure))}", err=True)
+        say(f"warning: {failure!s}", err=True)
 
 
 def _supports(model: AgentDescriptor, probe: Probe) -> dict[str, Support]:
@@ -104,12 +104,12 @@ def _described(model: AgentDescriptor, probe: Probe) -> dict[str, JsonValue]:
 
 
 def _print_agent(model: AgentDescriptor, probe: Probe, origin: str) -> None:
-    click.echo(f"{model.title or model.id} ({model.id} {model.version}, from {origin})")
+    say(f"{model.title or model.id} ({model.id} {model.version}, from {origin})")
     if model.description:
-        click.echo(model.description)
-    click.echo(f"installed here: {plain(probe.version) if probe.version else 'version not known'}")
+        say(model.description)
+    say(f"installed here: {probe.version if probe.version else 'version not known'}")
     for problem in probe.problems:
-        click.echo(f"problem: {problem.message}\n   mend: {problem.mend}")
+        say(f"problem: {problem.message}\n   mend: {problem.mend}")
     print_table(("capability", "support"), [(name, str(value)) for name, value in _supports(model, probe).items()])
     if model.agent.configuration_schema:
         rows = [

@@ -10,7 +10,7 @@ import click
 
 from akbench.catalogue import Catalogue
 from akbench.cli.agent import report_failures
-from akbench.cli.output import json_option, plain, print_json, print_table, project_option
+from akbench.cli.output import json_option, print_json, print_table, project_option, say
 from akbench.dataset.dataset import Dataset, Task, find_dataset, list_datasets, load_dataset
 from akbench.pipeline import check_task, make_ready, strongest_sandbox
 from akbench.project import Project, cache_folder
@@ -36,7 +36,7 @@ def list_command(project_dir: Path, *, as_json: bool) -> None:
         print_json([_dataset_json(each) for each in found])
         return
     for each in found:
-        click.echo(f"{each.model.id} {each.model.version}: {plain(each.model.title)} ({each.digest[:12]})")
+        say(f"{each.model.id} {each.model.version}: {each.model.title} ({each.digest[:12]})")
         rows = [
             (task.descriptor.id, task.descriptor.task.category, task.descriptor.task.difficulty, task.descriptor.title)
             for task in each.tasks
@@ -79,7 +79,7 @@ def validate(
     if as_json:
         print_json({"valid": all(each.ok for each in validations), "tasks": [_validation_json(v) for v in validations]})
     elif static:
-        click.echo("the files are valid; nothing was run")
+        say("the files are valid; nothing was run")
     ctx.exit(0 if all(each.ok for each in validations) else 1)
 
 
@@ -104,9 +104,9 @@ def _validate(task: Task, dataset: Dataset, catalogue: Catalogue, project: Proje
         remove_tree(scratch)
     if not quiet:
         word = "ok" if found.ok else "NOT VALID"
-        click.echo(f"{task.descriptor.id}: {word} ({found.seconds:.1f} s)")
+        say(f"{task.descriptor.id}: {word} ({found.seconds:.1f} s)")
         for problem in found.problems:
-            click.echo(f"  - {plain(problem)}")
+            say(f"  - {problem}")
     return found
 
 

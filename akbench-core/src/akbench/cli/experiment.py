@@ -14,7 +14,7 @@ import click
 
 from akbench.catalogue import Catalogue
 from akbench.cli.agent import report_failures
-from akbench.cli.output import json_option, plain, print_json, print_table, project_option
+from akbench.cli.output import json_option, print_json, print_table, project_option, say
 from akbench.experiment.plan import Plan, Variant
 from akbench.pipeline import Loaded, load_experiment, run_experiment
 from akbench.project import Project
@@ -46,7 +46,7 @@ def validate(file: Path, project_dir: Path, *, as_json: bool) -> None:
     if as_json:
         print_json({"valid": True, "runs": len(loaded.plan.runs), "warnings": list(loaded.plan.warnings)})
         return
-    click.echo(f"{file}: valid; {_size(loaded.plan)}")
+    say(f"{file}: valid; {_size(loaded.plan)}")
     _print_warnings(loaded.plan)
 
 
@@ -86,11 +86,16 @@ def run(ctx: click.Context, file: Path, project_dir: Path, *, yes: bool, dry_run
 @project_option
 @json_option
 def list_experiments(project_dir: Path, *, as_json: bool) -> None:
-    """List the experiments of the project, oldest first."""
+    """List the experiments of the project, oldest first; one whose files are damaged is named on standard error."""
     from akbench.store.query import Store
 
     store = Store(Project.at(project_dir).data)
-    views = [store.experiment(name) for name in store.experiment_ids()]
+    views = []
+    for name in store.experiment_ids():
+        try:
+            views.append(store.experiment(name))
+        except InputError as error:
+            say(f"left out: {error}", err=True)
     if as_json:
         print_json([_experiment_json(view) for view in views])
         return
@@ -134,7 +139,7 @@ def confirm_and_run(loaded: Loaded, *, yes: bool = False, as_json: bool = False)
     else:
         _print_summary(view)
         if report:
-            click.echo(f"report: {report}")
+            say(f"report: {report}")
     return _exit_code(view, cancelled)
 
 
@@ -164,7 +169,7 @@ def interruptible() -> Iterator[threading.Event]:
         if cancelled.is_set():
             raise KeyboardInterrupt
         cancelled.set()
-        click.echo("stopping: ending the running agents, then writing the report (Ctrl-C again: at once)", err=True)
+        say("stopping: ending the running agents, then writing the report (Ctrl-C again: at once)", err=True)
 
     before = {name: signal.signal(name, stop) for name in (signal.SIGINT, signal.SIGTERM)}
     try:
@@ -175,7 +180,7 @@ def interruptible() -> Iterator[threading.Event]:
 
 
 def _report(loaded: Loaded) -> Path | None:
-    """The HTML report of all the project's experiments, where it is asked for and an extension that writes it is installed."""
+    """The HTML report of all the project's experiments, where it is asked for and an extension writes it."""
     exporter = loaded.catalogue.exporter("html")
     if exporter is None or not loaded.experiment.model.experiment.reporting.generate_html:
         return None
@@ -197,18 +202,18 @@ def _size(plan: Plan) -> str:
 
 def _print_plan(loaded: Loaded) -> None:
     plan, model = loaded.plan, loaded.experiment.model
-    click.echo(f"{model.title or model.id} ({model.id} {model.version})")
-    click.echo(_size(plan))
-    click.echo(f"dataset: {loaded.dataset.model.id} {loaded.dataset.model.version} ({loaded.dataset.digest[:12]})")
-    click.echo(f"runtime: none (direct); sandbox: {plan.sandbox}; at most {plan.timeout_seconds:g} s per agent;")
-    click.echo(f"at once: {plan.concurrency}; expected duration, tokens and cost: unknown (no history is used)")
+    say(f"{model.title or model.id} ({model.id} {model.version})")
+    say(_size(plan))
+    say(f"dataset: {loaded.dataset.model.id} {loaded.dataset.model.version} ({loaded.dataset.digest[:12]})")
+    say(f"runtime: none (direct); sandbox: {plan.sandbox}; at most {plan.timeout_seconds:g} s per agent;")
+    say(f"at once: {plan.concurrency}; expected duration, tokens and cost: unknown (no history is used)")
     required = model.experiment.requires.capabilities
-    click.echo(f"required capabilities: {', '.join(required) or 'none'}")
+    say(f"required capabilities: {', '.join(required) or 'none'}")
     print_table(
         ("variant", "name", "agent", "model answered by", "role"), [_variant_row(each) for each in plan.variants]
     )
     for note in plan.notes:
-        click.echo(f"note: {note}")
+        say(f"note: {note}")
     _print_warnings(plan)
 
 
@@ -225,7 +230,7 @@ def _variant_row(variant: Variant) -> tuple[str, ...]:
 
 def _print_warnings(plan: Plan) -> None:
     for warning in plan.warnings:
-        click.echo(f"warning: {plain(warning)}")
+        say(f"warning: {warning}")
 
 
 def _plan_json(loaded: Loaded) -> dict[str, JsonValue]:
@@ -270,11 +275,11 @@ def _when(view: ExperimentView) -> str:
 
 
 def _print_summary(view: ExperimentView) -> None:
-    click.echo(f"{view.id}: {plain(view.title)}: {view.status}")
+    say(f"{view.id}: {view.title}: {view.status}")
     for label in view.labels:
-        click.echo(f"label: {label}")
+        say(f"label: {label}")
     for reason in view.status_reasons:
-        click.echo(f"  - {plain(reason)}")
+        say(f"  - {reason}")
     rows = []
     for variant in view.variants:
         runs = [run for run in view.runs if run.variant_id == variant.id]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from akbench.cli.output import say
 from akbench.spec import HostError, InputError
 
 __all__ = ["init", "write_project"]
@@ -34,9 +35,9 @@ def init(folder: Path) -> None:
     """
     with as_file(files("akbench.cli").joinpath("starter")) as starter:
         written = write_project(folder, starter)
-    click.echo(f"wrote {len(written)} new files into {folder.resolve()}")
+    say(f"wrote {len(written)} new files into {folder.resolve()}")
     step = "" if folder.resolve() == Path.cwd() else f"cd {folder} && "
-    click.echo(f"next: {step}akbench experiment run configs/experiments/first.yaml")
+    say(f"next: {step}akbench experiment run configs/experiments/first.yaml")
 
 
 def write_project(folder: Path, template: Path) -> tuple[Path, ...]:

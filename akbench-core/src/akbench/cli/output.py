@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-__all__ = ["json_option", "plain", "print_json", "print_table", "project_option"]
+__all__ = ["json_option", "plain", "print_json", "print_table", "project_option", "say"]
 
 
 def project_option[F: Callable[..., Any]](function: F) -> F:
@@ -33,7 +33,13 @@ def json_option[F: Callable[..., Any]](function: F) -> F:
 
 def print_json(value: object) -> None:
     """One JSON value on standard output."""
-    click.echo(json.dumps(value, indent=2, ensure_ascii=False, default=str))
+    text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
+    click.echo("".join(char if char.isprintable() or char == "\n" else json.dumps(char)[1:-1] for char in text))
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """`text` for people, on standard output or on standard error."""
+    click.echo(plain(text), err=err)
 
 
 def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:

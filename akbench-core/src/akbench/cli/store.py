@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from akbench.cli.output import json_option, plain, print_json, print_table, project_option
+from akbench.cli.output import json_option, print_json, print_table, project_option, say
 from akbench.project import Project
 
 __all__ = ["store"]
@@ -32,9 +32,9 @@ def rebuild(project_dir: Path, *, as_json: bool) -> None:
     if as_json:
         print_json(asdict(rebuilt))
         return
-    click.echo(f"indexed {rebuilt.experiments} experiments with {rebuilt.runs} runs")
+    say(f"indexed {rebuilt.experiments} experiments with {rebuilt.runs} runs")
     for message in rebuilt.unreadable:
-        click.echo(f"left out: {plain(message)}", err=True)
+        say(f"left out: {message}", err=True)
 
 
 @store.command()
@@ -52,7 +52,7 @@ def verify(ctx: click.Context, project_dir: Path, *, as_json: bool) -> None:
     if as_json:
         print_json(asdict(found))
     else:
-        click.echo(
+        say(
             f"checked {found.files} files ({found.size} bytes) of {found.finished} finished runs in "
             f"{found.experiments} experiments; {found.unfinished} unfinished runs have nothing to check yet"
         )

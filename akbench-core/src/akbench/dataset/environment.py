@@ -157,8 +157,12 @@ def _builder(interpreter: Interpreter, folder: Path) -> Path:
     with _lock(root.with_suffix(".lock")):
         if not _usable(root, interpreter):
             _remove(root)
-            _run([interpreter.executable, "-I", "-m", "venv", root], "an environment with pip")
-            _write_record(interpreter, root)
+            try:
+                _run([interpreter.executable, "-I", "-m", "venv", root], "an environment with pip")
+                _write_record(interpreter, root)
+            except BaseException:
+                _remove(root)
+                raise
     return root / "bin" / "python"
 
 

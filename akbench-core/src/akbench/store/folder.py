@@ -6,6 +6,7 @@ import fcntl
 import os
 import re
 import socket
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,11 +25,13 @@ __all__ = [
     "experiment_number",
     "read_value",
     "size_of",
+    "stored_bytes",
     "writing",
 ]
 
 ARTIFACTS = "artifacts"
-_ID = re.compile(r"exp-(\d{4,})")
+_ID = re.compile(r"exp-(\d{4,9})")
+"""SQLite keeps the last number given, and has room for nine digits."""
 _PATIENCE_SECONDS = 2.0
 
 
@@ -52,14 +55,28 @@ def size_of(path: Path) -> int | None:
         return None
 
 
+def stored_bytes(path: Path) -> bytes | None:
+    """What the store wrote into a file, None when there is no such file.
+
+    Raises `InputError` naming it when something else lies there, or the system refuses to read it.
+    """
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise InputError("is not a regular file", place=str(path))
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", place=str(path)) from error
+
+
 def read_value[T](kind: type[T], path: Path) -> T | None:
     """The value in a file that the store wrote, None when there is no such file.
 
     Raises `InputError` naming the file when it is damaged or of another format than this version reads.
     """
-    try:
-        text = path.read_bytes()
-    except FileNotFoundError:
+    text = stored_bytes(path)
+    if text is None:
         return None
     try:
         value = load_json(kind, text)

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from akbench.run.lifecycle import TERMINAL, RunState
 from akbench.run.record import Event, RunResult, RunSpec, load_json
 from akbench.spec import InputError
-from akbench.store.folder import read_value, size_of
+from akbench.store.folder import read_value, size_of, stored_bytes
 
 __all__ = ["RunFiles", "read_lines", "read_run", "run_stamp"]
 
@@ -54,11 +54,12 @@ def read_lines[T](kind: type[T], path: Path, unreadable: list[str]) -> tuple[T, 
     A last line without its newline is one that is being written, or that a crash cut: it does not count yet.
     """
     try:
-        content = path.read_bytes()
-    except FileNotFoundError:
+        content = stored_bytes(path)
+    except InputError as error:
+        unreadable.append(f"{path.name} {error.message}")
         return ()
     values = []
-    for number, line in enumerate(content.split(b"\n")[:-1], start=1):
+    for number, line in enumerate((content or b"").split(b"\n")[:-1], start=1):
         try:
             values.append(load_json(kind, line))
         except ValidationError as error:
