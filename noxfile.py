@@ -2,12 +2,13 @@
 
 import os
 import tempfile
+import tomllib
 from pathlib import Path
 
 import nox
 
 ROOT = Path(__file__).parent
-DISTRIBUTIONS = sorted(path.parent.name for path in ROOT.glob("*/pyproject.toml"))
+DISTRIBUTIONS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["uv"]["workspace"]["members"]
 SOURCES = [f"{name}/src" for name in DISTRIBUTIONS if (ROOT / name / "src").is_dir()]
 
 nox.options.sessions = ["lint", "types", "docs", "tests", "build"]
@@ -49,28 +50,27 @@ def fuzz(session: nox.Session) -> None:
 
 @nox.session
 def build(session: nox.Session) -> None:
-    """Build every wheel, install them alone into a clean environment, and ask the doctor."""
+    """Build every wheel, install each alone into a clean environment, and ask the doctor where there is one."""
     with tempfile.TemporaryDirectory() as folder:
-        session.run(UV, "build", "--quiet", "--all-packages", "--wheel", "--out-dir", f"{folder}/wheels", external=True)
-        session.run(UV, "venv", "--quiet", f"{folder}/venv", external=True)
-        constraints = ROOT / "constraints.txt"
-        extra = ["--constraints", str(constraints)] if constraints.exists() else []
-        session.run(
-            UV,
-            "pip",
-            "install",
-            "--quiet",
-            "--python",
-            f"{folder}/venv/bin/python",
-            "--find-links",
-            f"{folder}/wheels",
-            *extra,
-            "akbench",
-            external=True,
-        )
-        session.chdir(folder)
-        session.run(f"{folder}/venv/bin/akbench", "doctor", external=True)
-        session.run(f"{folder}/venv/bin/akbench", "agent", "list", external=True)
+        wheels = f"{folder}/wheels"
+        session.run(UV, "build", "--quiet", "--all-packages", "--wheel", "--out-dir", wheels, external=True)
+        for path in DISTRIBUTIONS:
+            install_alone(session, tomllib.loads((ROOT / path / "pyproject.toml").read_text())["project"], folder)
+
+
+def install_alone(session: nox.Session, project: dict, folder: str) -> None:
+    """Install one distribution from its wheel; what it needs of ours comes from the wheels too."""
+    name = project["name"]
+    venv = f"{folder}/{name}"
+    session.run(UV, "venv", "--quiet", venv, external=True)
+    target = ("--python", f"{venv}/bin/python")
+    session.run(UV, "pip", "install", "--quiet", *target, "--find-links", f"{folder}/wheels", name, external=True)
+    programs = [program for program in ("akbench", "abv3") if Path(venv, "bin", program).exists()]
+    for program in programs:
+        session.run(f"{venv}/bin/{program}", "--version", external=True)
+    if "akbench" in programs:
+        session.run(f"{venv}/bin/akbench", "doctor", external=True)
+        session.run(f"{venv}/bin/akbench", "agent", "list", external=True)
 
 
 @nox.session

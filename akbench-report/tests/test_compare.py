@@ -100,7 +100,9 @@ def test_missing_values_are_no_zeros(run):
 
 def test_a_run_that_did_not_finish_has_no_duration(run):
     assert compare.run_seconds(run(end="unfinished")).unavailable == "the run did not finish"
-    assert compare.run_seconds(run(started_at=None)).unavailable == "the run did not start"
+    assert compare.run_seconds(run(end="unfinished", started_at=None)).unavailable == "the run did not start"
+    assert compare.run_seconds(run(started_at=None)).unavailable == "its start was not recorded"
+    assert compare.run_seconds(run(finished_at=None)).unavailable == "its end was not recorded"
     ended = run()
     assert compare.run_seconds(ended).value == (ended.finished_at - ended.started_at) / timedelta(seconds=1)
 

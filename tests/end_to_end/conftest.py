@@ -4,11 +4,41 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache as remembered
 from pathlib import Path
 
 import pytest
 from project_under_test import ProjectUnderTest
+
+from akbench.sandbox.bubblewrap import BubblewrapSandbox
+from akbench.spec import HostError
+from akbench_agent_codex.program import find_program
+
+
+@remembered
+def _codex_lack() -> str | None:
+    try:
+        find_program({}, os.environ)
+    except HostError as error:
+        return f"needs the real Codex: {error}"
+    return None
+
+
+@remembered
+def _bubblewrap_lack() -> str | None:
+    problems = BubblewrapSandbox().probe().problems
+    return "; ".join(problem.message for problem in problems) or None
+
+
+LACKS: dict[str, Callable[[], str | None]] = {"codex": _codex_lack, "bubblewrap": _bubblewrap_lack}
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip, with the reason, what needs a program that is missing here."""
+    for marker, lack in LACKS.items():
+        if item.get_closest_marker(marker) and (reason := lack()):
+            pytest.skip(reason)
 
 
 @pytest.fixture(scope="session")
@@ -23,8 +53,24 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def project(tmp_path: Path, cache: Path) -> Iterator[ProjectUnderTest]:
     """What ``akbench init`` writes."""
-    made = ProjectUnderTest(tmp_path / "project", {"AKBENCH_CACHE": str(cache)})
+    yield from _starter(tmp_path / "project", cache)
+
+
+@pytest.fixture(scope="module")
+def shared_project(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Iterator[ProjectUnderTest]:
+    """The same for all tests of a module: for runs that many tests look at and none changes."""
+    yield from _starter(tmp_path_factory.mktemp("shared") / "project", cache)
+
+
+def _starter(root: Path, cache: Path) -> Iterator[ProjectUnderTest]:
+    made = ProjectUnderTest(root, {"AKBENCH_CACHE": str(cache)})
     made.root.mkdir()
     assert made.akbench("init").returncode == 0
     yield made
     shutil.rmtree(made.root, ignore_errors=True)
+
+
+@pytest.fixture
+def sleep_marker(tmp_path: Path) -> str:
+    """A number of seconds that no other process sleeps."""
+    return f"{600 + os.getpid() % 1000}.{abs(hash(tmp_path)) % 10**6}"

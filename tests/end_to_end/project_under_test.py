@@ -6,11 +6,14 @@ import json
 import os
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 AKBENCH = Path(sys.executable).with_name("akbench")
+_SELF = os.getpid()
 
 
 @dataclass
@@ -28,7 +31,7 @@ class ProjectUnderTest:
             capture_output=True,
             text=True,
             check=False,
-            timeout=600,
+            timeout=1800,
         )
 
     def start(self, *arguments: str, **environ: str) -> subprocess.Popen[str]:
@@ -78,13 +81,35 @@ experiment:
 
 def processes_with(marker: str) -> list[int]:
     """The processes of this machine whose command line holds `marker`."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit() and int(entry.name) != os.getpid():
-            try:
-                command = (entry / "cmdline").read_bytes()
-            except OSError:
-                continue
-            if marker.encode() in command:
-                found.append(int(entry.name))
-    return found
+    return [pid for pid in _processes() if marker.encode() in _told(pid, "cmdline")]
+
+
+def processes_of_run(scratch: str) -> dict[int, str]:
+    """The processes that name a run's scratch folder on their command line or see it mounted, with their commands.
+
+    Inside a sandbox no command line tells the run; the mounts do.
+    """
+    name = scratch.encode()
+    commands = {pid: _told(pid, "cmdline") for pid in _processes()}
+    found = {pid: command for pid, command in commands.items() if name in command + _told(pid, "mountinfo")}
+    return {pid: command.replace(b"\0", b" ").decode(errors="replace") for pid, command in found.items()}
+
+
+def wait_for(condition: Callable[[], object], seconds: float = 60) -> None:
+    """Wait until `condition` holds; fail when it does not in time."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "waited too long"
+        time.sleep(0.1)
+
+
+def _processes() -> list[int]:
+    return [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit() and int(entry.name) != _SELF]
+
+
+def _told(pid: int, file: str) -> bytes:
+    """What /proc says; nothing of a process that has ended or that we may not see."""
+    try:
+        return Path(f"/proc/{pid}/{file}").read_bytes()
+    except OSError:
+        return b""

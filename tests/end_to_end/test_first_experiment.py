@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import sqlite3
 from pathlib import Path
 
@@ -75,6 +76,49 @@ fixer:
     assert run["metrics"]["input_tokens"]["unavailable"]
 
 
+def test_a_descriptor_that_changes_later_stays_readable_as_it_was(project: ProjectUnderTest):
+    described = project.root / "descriptors" / "patience.yaml"
+    described.parent.mkdir(exist_ok=True)
+    described.write_text(
+        'schema_version: "1.0"\nid: patience\nversion: "1.0.0"\ntitle: As it was\n'
+        "metric: {adapter: execution_time, unit: seconds, better: lower}\n"
+    )
+    path = project.experiment("kept", "noop: {id: noop}", extra="  metrics: [patience]\n")
+    assert project.akbench("experiment", "run", path, "--yes").returncode == 0
+    described.write_text(described.read_text().replace("As it was", "Something else").replace("lower", "higher"))
+    now = project.akbench("descriptor", "show", "metric/patience")
+    then = project.akbench("descriptor", "show", "metric/patience", "--experiment", "exp-0001")
+    assert ("Something else" in now.stdout, "better: lower" in now.stdout) == (True, False)
+    assert ("As it was" in then.stdout, "better: lower" in then.stdout) == (True, True), then.stderr
+    assert now.stdout.splitlines()[1] != then.stdout.splitlines()[1]
+    missing = project.akbench("descriptor", "show", "metric/elsewhere", "--experiment", "exp-0001")
+    assert (missing.returncode, "exp-0001 kept no metric/elsewhere" in missing.stderr) == (2, True)
+
+
+def test_the_model_descriptor_that_a_variant_names_is_kept_with_the_experiment(project: ProjectUnderTest):
+    folder = project.root / "descriptors"
+    folder.mkdir(exist_ok=True)
+    noop = project.akbench("descriptor", "show", "agent/noop").stdout.replace("id: noop", "id: idler")
+    for name, text in {
+        "idler": noop + "  configuration_schema: {answered_by: {type: string}}\n",
+        "answerer": 'schema_version: "1.0"\nid: answerer\nversion: "1.0.0"\ndimension:\n  type: model_reference\n'
+        "  controllable: true\n  configure: {target: agent.config, key: answered_by}\n",
+        "large": 'schema_version: "1.0"\nid: large\nversion: "1.0.0"\nmodel: {provider: example, name: large-2026}\n',
+    }.items():
+        (folder / f"{name}.yaml").write_text(text)
+    path = project.experiment("models", "idler: {id: idler}")
+    edited = project.root / path
+    edited.write_text(
+        edited.read_text().replace("  execution_policy", "      - {id: answerer, values: [large]}\n  execution_policy")
+    )
+    done = project.akbench("experiment", "run", path, "--yes")
+    assert done.returncode == 0, done.stderr
+    kept = project.akbench("descriptor", "show", "model/large", "--experiment", "exp-0001")
+    assert "name: large-2026" in kept.stdout, kept.stderr
+    (variant,) = project.show("exp-0001")["variants"]
+    assert variant["name"] == "idler · large"
+
+
 def test_an_agent_sees_neither_hidden_tests_nor_the_solution_nor_other_tasks(project: ProjectUnderTest):
     file = project.experiment(
         "spy",
@@ -143,3 +187,15 @@ def test_the_local_sandbox_says_that_it_confines_nothing(project: ProjectUnderTe
     assert shown["status"] == "valid_with_warnings"
     assert any("confines nothing" in reason for reason in shown["status_reasons"])
     assert shown["run_list"][0]["solved"] is True
+
+
+def test_without_bubblewrap_the_experiment_falls_back_and_says_why(project: ProjectUnderTest, tmp_path: Path):
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "git").symlink_to(shutil.which("git") or "/nowhere")
+    file = project.experiment("fallback", "noop: {id: noop}")
+    assert project.akbench("experiment", "run", file, PATH=str(programs)).returncode == 0
+    shown = project.show("exp-0001")
+    assert shown["status"] == "valid_with_warnings"
+    (reason,) = [reason for reason in shown["status_reasons"] if "confines nothing" in reason]
+    assert "apt-get install bubblewrap" in reason

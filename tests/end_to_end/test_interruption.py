@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import time
-from pathlib import Path
 
 import pytest
-from project_under_test import ProjectUnderTest, processes_with
+from project_under_test import ProjectUnderTest, processes_with, wait_for
 
 SLEEPER = """
 sleeper:
@@ -24,27 +21,14 @@ def sleeping(project: ProjectUnderTest, marker: str, sandbox: str) -> str:
     )
 
 
-def wait_for(condition, seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "waited too long"
-        time.sleep(0.1)
-
-
-def marker_of(tmp_path: Path) -> str:
-    """A number of seconds that no other process sleeps."""
-    return f"{600 + os.getpid() % 1000}.{abs(hash(tmp_path)) % 10**6}"
-
-
 @pytest.mark.parametrize("sandbox", ["bubblewrap", "local"])
-def test_ctrl_c_ends_the_agent_and_records_the_run_as_cancelled(project: ProjectUnderTest, tmp_path, sandbox):
-    marker = marker_of(tmp_path)
-    started = project.start("experiment", "run", sleeping(project, marker, sandbox))
-    wait_for(lambda: processes_with(f"sleep\0{marker}"))
+def test_ctrl_c_ends_the_agent_and_records_the_run_as_cancelled(project: ProjectUnderTest, sleep_marker, sandbox):
+    started = project.start("experiment", "run", sleeping(project, sleep_marker, sandbox))
+    wait_for(lambda: processes_with(f"sleep\0{sleep_marker}"))
     started.send_signal(signal.SIGINT)
     started.communicate(timeout=60)
     assert started.returncode == 130
-    assert processes_with(marker) == []
+    assert processes_with(sleep_marker) == []
     shown = project.show("exp-0001")
     assert shown["status"] == "incomplete"
     assert [run["state"] for run in shown["run_list"]] == ["CANCELLED"]
@@ -53,13 +37,12 @@ def test_ctrl_c_ends_the_agent_and_records_the_run_as_cancelled(project: Project
 
 
 @pytest.mark.parametrize("sandbox", ["bubblewrap", "local"])
-def test_kill_9_leaves_a_readable_store_and_no_process(project: ProjectUnderTest, tmp_path, sandbox):
-    marker = marker_of(tmp_path)
-    started = project.start("experiment", "run", sleeping(project, marker, sandbox))
-    wait_for(lambda: processes_with(f"sleep\0{marker}"))
+def test_kill_9_leaves_a_readable_store_and_no_process(project: ProjectUnderTest, sleep_marker, sandbox):
+    started = project.start("experiment", "run", sleeping(project, sleep_marker, sandbox))
+    wait_for(lambda: processes_with(f"sleep\0{sleep_marker}"))
     started.kill()
     started.communicate(timeout=60)
-    wait_for(lambda: not processes_with(marker), 20)
+    wait_for(lambda: not processes_with(sleep_marker), 20)
     shown = project.show("exp-0001")
     assert shown["status"] == "incomplete"
     (run,) = shown["run_list"]
@@ -68,11 +51,10 @@ def test_kill_9_leaves_a_readable_store_and_no_process(project: ProjectUnderTest
     assert "EXECUTING (interrupted)" in project.akbench("experiment", "show", "exp-0001").stdout
 
 
-def test_a_timeout_ends_the_agent_and_counts_as_not_solved(project: ProjectUnderTest, tmp_path):
-    marker = marker_of(tmp_path)
-    file = project.experiment("slow", SLEEPER.replace("{marker}", marker), policy="timeout_seconds: 2")
+def test_a_timeout_ends_the_agent_and_counts_as_not_solved(project: ProjectUnderTest, sleep_marker):
+    file = project.experiment("slow", SLEEPER.replace("{marker}", sleep_marker), policy="timeout_seconds: 2")
     assert project.akbench("experiment", "run", file).returncode == 0
-    assert processes_with(marker) == []
+    assert processes_with(sleep_marker) == []
     result = project.result("exp-0001", "run-0001")
     assert (result["state"], result["outcome"], result["solved"]) == ("TIMEOUT", "timeout", False)
     assert "after 2 s" in result["reason"]

@@ -86,6 +86,8 @@ def config_toml(settings: Settings, request: AgentRequest, access: ModelAccess) 
         "history": {"persistence": "none"},
         "agents": {"enabled": False},
         "features": dict.fromkeys(FEATURES, False),
+        # Where Codex's own sandbox is all there is: the host's /tmp holds what is not this run's.
+        "sandbox_workspace_write": {"exclude_slash_tmp": True},
         "shell_environment_policy": {"inherit": "none", "set": dict(request.environ)},
         "model_providers": {PROVIDER: settings.provider(access)},
     }

@@ -30,6 +30,7 @@ from akbench.spec.hooks import (
     DimensionRecord,
     EvaluatorRecord,
     ExporterRecord,
+    ImporterRecord,
     MetricRecord,
     Record,
     SandboxRecord,
@@ -143,6 +144,26 @@ class Catalogue:
     def exporter(self, name: str) -> Adapter | None:
         """The exporter for the format `name`, or None if no extension brings one."""
         return self._adapters.get((ExporterRecord, name))
+
+    def exporters(self) -> tuple[Adapter, ...]:
+        """All exporters, by format."""
+        return self._all(ExporterRecord)
+
+    def importers(self) -> tuple[Adapter, ...]:
+        """All importers, by format."""
+        return self._all(ImporterRecord)
+
+    def export_function(self, name: str) -> Callable[[Path, Path, tuple[str, ...] | None], Path]:
+        """The writer of the format `name`. Raises `InputError` that lists the formats there are."""
+        found = self._adapter(ExporterRecord, name, "export format").function()
+        return cast("Callable[[Path, Path, tuple[str, ...] | None], Path]", found)
+
+    def import_function(self, name: str) -> Callable[[Path, Path], str]:
+        """The reader of the format `name`. Raises `InputError` that lists the formats there are."""
+        return cast("Callable[[Path, Path], str]", self._adapter(ImporterRecord, name, "import format").function())
+
+    def _all(self, kind: type[Record]) -> tuple[Adapter, ...]:
+        return tuple(self._adapters[key] for key in sorted(k for k in self._adapters if k[0] is kind))
 
     def metric_function(self, name: str) -> Callable[[RunFacts], Reading]:
         """The function behind the metric descriptor `name`."""

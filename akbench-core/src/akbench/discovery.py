@@ -30,6 +30,7 @@ RECORDS: dict[str, type[Any]] = {
     "akbench_register_descriptors": hooks.DescriptorRecord,
     "akbench_register_sandboxes": hooks.SandboxRecord,
     "akbench_register_exporters": hooks.ExporterRecord,
+    "akbench_register_importers": hooks.ImporterRecord,
 }
 """Hook -> what it must return."""
 

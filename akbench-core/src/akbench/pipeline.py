@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import platform
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -90,6 +90,10 @@ class Loaded:
         """The tasks that take part."""
         return tuple(self.dataset.task(task.id) for task in self.plan.tasks)
 
+    def only(self, run_ids: Collection[str]) -> Loaded:
+        """The same experiment with these planned runs alone."""
+        return replace(self, plan=self.plan.only(run_ids))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadyTask:
@@ -111,6 +115,7 @@ class _ReadyAgent:
     capabilities: Mapping[str, str]
     declared: Mapping[str, str]
     variables: Mapping[str, JsonValue]
+    secrets: tuple[str, ...] = field(repr=False)
 
 
 def load_experiment(project: Project, path: Path, catalogue: Catalogue) -> Loaded:
@@ -343,7 +348,9 @@ def _run_one(context: _Context, run: PlannedRun) -> RunResult:
         context.index.update_run(record.id, run.id)
         context.observer.event(run, event)
 
-    secrets = (context.upstream.key,) if context.upstream and context.upstream.key else ()
+    secrets = context.agents[variant.id].secrets
+    if context.upstream and context.upstream.key:
+        secrets += (context.upstream.key,)
     folder = RunFolder(loaded.project.artifacts / record.id / run.id, on_event, secrets)
     result = execute(spec, _equipment(context, run, variant), folder, context.cancelled)
     context.index.update_run(record.id, run.id)
@@ -437,6 +444,7 @@ def _ready_agent(loaded: Loaded, choice: AgentChoice) -> _ReadyAgent:
         capabilities={name: str(support) for name, support in supports.items()},
         declared=declared,
         variables=variables,
+        secrets=tuple(declared[each.name] for each in part.environment if each.sensitive and each.name in declared),
     )
 
 
@@ -489,7 +497,10 @@ def _snapshots(loaded: Loaded) -> dict[str, Mapping[str, JsonValue]]:
     tasks = loaded.tasks()
     found: list[Snapshot[Any]] = [loaded.experiment]
     found += [catalogue.agent(name) for name in sorted({variant.agent.id for variant in loaded.plan.variants})]
-    found += [catalogue.dimension(factor.id) for factor in model.factors.dimensions]
+    for factor in model.factors.dimensions:
+        found.append(catalogue.dimension(factor.id))
+        if found[-1].model.dimension.type == "model_reference":
+            found += [catalogue.find("model", str(value)) for value in factor.values]
     found += [catalogue.find("metric", name) for name in model.metrics]
     found += [catalogue.evaluator(name) for name in model.evaluation.evaluators]
     found += [catalogue.find("category", name) for name in sorted({t.descriptor.task.category for t in tasks})]

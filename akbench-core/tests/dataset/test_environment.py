@@ -119,7 +119,7 @@ def test_no_requirements_make_an_empty_environment(prepare_here):
         ("alpha @ file:///tmp/alpha.whl", "not pinned"),
         ("alpha==1.0; python_version>'3'", "not pinned"),
         ("-r other.txt", "cannot be read"),
-        ("--index-url=x", "cannot be read"),
+        ("--upgrade=x", "cannot be read"),
     ],
 )
 def test_only_pinned_requirements_are_taken(cache, requirement, message):

@@ -148,11 +148,17 @@ REJECTED = {
     ),
     "foreign value": (
         ("values: [low, high]", "values: [low, medium]"),
-        "e.yaml:16:35: 'medium' is no value of 'depth'",
+        "e.yaml:16:35: 'medium' is no value of 'depth': not among the allowed: low, high",
     ),
     "unnamed agent": (("[thinker, oracle, noop]", "[thinker, command]"), "no agent 'command' under experiment.agents"),
-    "a mapping as agent": (("[thinker, oracle, noop]", "[{id: oracle}]"), "e.yaml:15:30: no agent {'id': 'oracle'}"),
-    "a list as agent": (("[thinker, oracle, noop]", "[[oracle]]"), "no agent ['oracle'] under experiment.agents"),
+    "a mapping as agent": (
+        ("[thinker, oracle, noop]", "[{id: oracle}]"),
+        "e.yaml:15:30: {'id': 'oracle'} is no value of 'agent': expected agent_reference",
+    ),
+    "a list as agent": (
+        ("[thinker, oracle, noop]", "[[oracle]]"),
+        "['oracle'] is no value of 'agent': expected agent_reference",
+    ),
     "twice": (("values: [low, high]", "values: [low, low]"), "'low' stands here twice"),
     "baseline of none": (("depth: low}", "depth: none}"), "must pick exactly one variant; it picks none"),
     "baseline of two": (("{agent: thinker, depth: low}", "{agent: thinker}"), "it picks thinker · low, thinker · high"),

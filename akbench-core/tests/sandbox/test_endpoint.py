@@ -1,5 +1,6 @@
 """The model endpoint, between a real HTTP server and raw bytes on its unix socket."""
 
+import gzip
 import json
 import logging
 import os
@@ -8,7 +9,9 @@ import socket
 import ssl
 import subprocess
 import threading
+import time
 import traceback
+from base64 import b64encode
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -272,17 +275,18 @@ def test_headers_about_the_connection_stay_on_their_side(connection, endpoint, p
     )
     response.read()
     assert not {"keep-alive", "x-hop", "connection"} & {name.lower() for name in response.headers}
-    assert not {"x-private", "upgrade", "te", "connection"} & {name.lower() for name in provider.seen[0][2]}
+    assert not {"x-private", "upgrade", "te"} & {name.lower() for name in provider.seen[0][2]}
+    assert provider.seen[0][2]["Connection"] == "close"
 
 
-def test_one_connection_to_the_provider_serves_many_requests(connection, endpoint, provider):
+def test_each_request_of_one_client_connection_has_its_own_to_the_provider(connection, endpoint, provider):
     for index in range(3):
         assert ask(connection, endpoint, body=b"%d" % index).read() == b"%d" % index
-    assert provider.connections == 1
+    assert provider.connections == 3
     assert endpoint.requests == 3
 
 
-def test_a_connection_that_the_provider_closed_is_replaced(connection, endpoint, provider):
+def test_a_provider_that_closes_its_connections_is_asked_again_all_the_same(connection, endpoint, provider):
     def once(handler, body):
         handler.close_connection = True  # without saying so
         echo(handler, body)
@@ -456,6 +460,52 @@ def test_the_key_shows_up_nowhere(provider, tmp_path, caplog, capsys):
     texts += ["".join(traceback.format_exception(clash.value)), caplog.text, *capsys.readouterr()]
     assert KEY in str(provider.seen), "it went where it should"
     assert not any(KEY in text for text in texts)
+
+
+def test_a_key_that_the_provider_echoes_does_not_come_back(endpoint, provider):
+    def accuse(handler, body):
+        handler.send_response(401, f"Unauthorized {KEY}")
+        for name, value in (("X-Key", KEY), ("X-Basic", b64encode(f"user:{KEY}".encode()).decode())):
+            handler.send_header(name, value)
+        handler.send_header("Content-Length", str(len(KEY) + 1))
+        handler.end_headers()
+        for character in KEY:
+            handler.wfile.write(character.encode())
+            handler.wfile.flush()
+            time.sleep(0.01)
+        handler.wfile.write(b".")
+
+    provider.answer = accuse
+    request = f"GET /api/v1/x HTTP/1.0\r\nHost: localhost\r\nAuthorization: Bearer {endpoint.token}\r\n\r\n"
+    answer = raw(endpoint, request.encode())
+    assert answer.endswith(b"\r\n\r\n[secret]******.")
+    assert answer.count(b"[secret]") == 4
+    assert b"canary" not in answer
+
+
+def test_half_a_key_in_a_cut_answer_does_not_come_back(endpoint, provider):
+    def cut(handler, body):
+        handler.close_connection = True
+        handler.start(("Content-Length", "100"))
+        handler.wfile.write(b"wrong key " + KEY[:-1].encode())
+
+    provider.answer = cut
+    request = f"GET /api/v1/x HTTP/1.0\r\nHost: localhost\r\nAuthorization: Bearer {endpoint.token}\r\n\r\n"
+    assert raw(endpoint, request.encode()).endswith(b"\r\n\r\nwrong key ")
+
+
+def test_answers_in_which_a_key_could_hide_are_neither_asked_for_nor_passed_on(connection, endpoint, provider):
+    def compress(handler, body):
+        content = gzip.compress(KEY.encode())
+        handler.start(("Content-Encoding", "gzip"), ("Content-Length", str(len(content))))
+        handler.wfile.write(content)
+
+    provider.answer = compress
+    response = ask(connection, endpoint, **{"Accept-Encoding": "gzip", "Range": "bytes=0-3"})
+    assert response.status == 502
+    assert "encodes" in json.loads(response.read())["error"]["message"]
+    headers = provider.seen[0][2]
+    assert (headers["Accept-Encoding"], headers.get("Range")) == ("identity", None)
 
 
 @pytest.mark.parametrize("key", ["", "sk canary", "sk-canary\nX: y", "sk-canary\xe9"])

@@ -270,9 +270,9 @@ def reading(run: RunView, metric: str) -> Reading:
 def run_seconds(run: RunView) -> Reading:
     """From the run's start to its end (seconds), its evaluation included."""
     if run.started_at is None:
-        return unavailable("the run did not start")
+        return unavailable("its start was not recorded" if run.is_final else "the run did not start")
     if run.finished_at is None:
-        return unavailable("the run did not finish")
+        return unavailable("its end was not recorded" if run.is_final else "the run did not finish")
     return Reading(value=(run.finished_at - run.started_at).total_seconds(), source="times of the run")
 
 

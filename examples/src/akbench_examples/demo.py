@@ -18,6 +18,9 @@ from akbench.spec import InputError
 __all__ = ["demo", "write_example_project"]
 
 WITH_CODEX = Path("configs/experiments/demo.yaml")
+PLANNED_FAILURES = """\
+Part of the demo's script, not of Codex: the provider fails on bugfix-003 (low effort) and goes silent on bugfix-002
+(high effort); bugfix-004 (low effort) gets a plausible wrong fix that only hidden tests notice."""
 WITHOUT_CODEX = Path("configs/experiments/demo-without-codex.yaml")
 
 
@@ -39,7 +42,7 @@ def demo(ctx: click.Context, folder: Path) -> None:
     path = project.root / (WITH_CODEX if lack is None else WITHOUT_CODEX)
     code = confirm_and_run(load_experiment(project, path, catalogue))
     if code == 1:
-        click.echo("the infrastructure errors above are part of the demo: its script lets the provider fail once")
+        click.echo(PLANNED_FAILURES)
     ctx.exit(code if code > 1 else 0)
 
 

@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
+from akbench import __version__
 from akbench.spec import (
     AgentEvidence,
     AgentOutcome,
@@ -34,9 +35,10 @@ class ReferenceSolution(ProcessAgent):
     """Applies the task's reference solution with ``git apply``."""
 
     def probe(self, context: ProbeContext) -> Probe:
-        """Needs git, whose version counts as its own."""
+        """Needs git to apply the patch."""
         del context
-        return _program_version(["git", "--version"], mend="install git")
+        git = _program_version(["git", "--version"], mend="install git")
+        return Probe(version=__version__, problems=git.problems, facts={"git": git.version})
 
     def prepare(self, request: AgentRequest) -> Invocation:
         """The patch goes in by standard input. Raises `InputError` where the task brings no solution."""
@@ -55,7 +57,7 @@ class DoNothing(ProcessAgent):
     def probe(self, context: ProbeContext) -> Probe:
         """There is nothing to be missing."""
         del context
-        return Probe(version="1.0.0")
+        return Probe(version=__version__)
 
     def prepare(self, request: AgentRequest) -> Invocation:
         """Runs ``true``."""

@@ -12,7 +12,17 @@ from akbench.spec import (
 )
 
 DESCRIPTORS = "akbench.builtin:descriptors"
-CATEGORIES = ("bug_fix", "new_feature")
+CATEGORIES = (
+    "bug_fix",
+    "new_feature",
+    "refactoring",
+    "performance",
+    "testing",
+    "security",
+    "debugging",
+    "code_review",
+    "architecture",
+)
 METRICS = (
     "task_success_rate",
     "hidden_test_pass_rate",
@@ -91,5 +101,5 @@ def akbench_register_metrics() -> tuple[MetricRecord, ...]:
 
 @hookimpl
 def akbench_register_descriptors() -> tuple[DescriptorRecord, ...]:
-    """The first two categories of tasks."""
+    """The categories of tasks."""
     return tuple(DescriptorRecord(descriptor=f"{DESCRIPTORS}/category_{name}.yaml") for name in CATEGORIES)

@@ -15,9 +15,13 @@ __all__ = ["cli", "main"]
 
 COMMANDS = {
     "agent": ("akbench.cli.agent:agent", "List and inspect the agents that can be tested."),
+    "category": ("akbench.cli.category:category", "List the categories of tasks."),
     "dataset": ("akbench.cli.dataset:dataset", "List and validate datasets."),
+    "descriptor": ("akbench.cli.descriptor:descriptor", "List, show and validate descriptors; write their schemas."),
     "doctor": ("akbench.cli.doctor:doctor", "Say what this machine has and lacks, and how to mend it."),
     "experiment": ("akbench.cli.experiment:experiment", "Validate, plan, run, list and show experiments."),
+    "export": ("akbench.cli.export:export", "Write a stored experiment in another format."),
+    "import": ("akbench.cli.importing:import_results", "Read results of another format as an experiment."),
     "init": ("akbench.cli.init:init", "Write a new project with a first dataset and experiment."),
     "store": ("akbench.cli.store:store", "Rebuild the index of results and verify stored files."),
 }

@@ -103,16 +103,14 @@ def _agents(catalogue: Catalogue) -> Iterator[Finding]:
         if not isinstance(model, AgentDescriptor):
             continue
         what = f"agent {model.id}"
-        faults = configuration_faults(model, complete_configuration(model, {}))
-        if faults:
-            yield Finding(what=what, state="ok", detail=f"registered; {faults[0][1]}")
-            continue
         probe = probe_agent(catalogue, model)
         if probe.problems:
             problem = probe.problems[0]
             yield Finding(what=what, state="warning", detail=problem.message, mend=problem.mend)
         else:
-            yield Finding(what=what, state="ok", detail=probe.version or "version not known")
+            needs = configuration_faults(model, complete_configuration(model, {}))
+            details = [probe.version or "version not known", *(message for _, message in needs)]
+            yield Finding(what=what, state="ok", detail="; ".join(details))
 
 
 def _extensions(catalogue: Catalogue) -> Iterator[Finding]:

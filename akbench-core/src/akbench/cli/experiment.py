@@ -22,7 +22,7 @@ from akbench.run.lifecycle import RunState
 from akbench.spec import InputError, JsonValue
 from akbench.store.view import ExperimentView, RunView
 
-__all__ = ["confirm_and_run", "experiment"]
+__all__ = ["confirm_and_run", "experiment", "interruptible"]
 
 TROUBLE = frozenset({RunState.INFRASTRUCTURE_ERROR, RunState.EVALUATION_ERROR, RunState.INVALID_CONFIGURATION})
 """States that make the command exit with 1: something other than the agents went wrong."""
@@ -130,10 +130,10 @@ def confirm_and_run(loaded: Loaded, *, yes: bool = False, as_json: bool = False)
     if not as_json:
         _print_plan(loaded)
     _confirm(loaded, yes=yes)
-    with _interruptible() as cancelled, LiveProgress() as progress:
+    with interruptible() as cancelled, LiveProgress() as progress:
         experiment_id = run_experiment(loaded, progress, cancelled)
     view = Store(loaded.project.data).experiment(experiment_id)
-    report = _report(loaded, experiment_id)
+    report = _report(loaded)
     if as_json:
         print_json(_experiment_json(view) | {"report": str(report) if report else None})
     else:
@@ -160,7 +160,7 @@ def _confirm(loaded: Loaded, *, yes: bool) -> None:
 
 
 @contextmanager
-def _interruptible() -> Iterator[threading.Event]:
+def interruptible() -> Iterator[threading.Event]:
     """An event that Ctrl-C sets; a second Ctrl-C ends the program at once."""
     cancelled = threading.Event()
 
@@ -169,7 +169,7 @@ def _interruptible() -> Iterator[threading.Event]:
         if cancelled.is_set():
             raise KeyboardInterrupt
         cancelled.set()
-        say("stopping: ending the running agents (Ctrl-C again to leave at once)", err=True)
+        say("stopping: ending the running agents, then writing the report (Ctrl-C again: at once)", err=True)
 
     before = {name: signal.signal(name, stop) for name in (signal.SIGINT, signal.SIGTERM)}
     try:
@@ -179,15 +179,19 @@ def _interruptible() -> Iterator[threading.Event]:
             signal.signal(name, handler)
 
 
-def _report(loaded: Loaded, experiment_id: str) -> Path | None:
-    """The HTML report, where it is asked for and an extension that writes it is installed."""
+def _report(loaded: Loaded) -> Path | None:
+    """The HTML report of all the project's experiments, where it is asked for and an extension writes it."""
     exporter = loaded.catalogue.exporter("html")
     if exporter is None or not loaded.experiment.model.experiment.reporting.generate_html:
         return None
+<<<<<<< HEAD
     write = exporter.function()
     with exporter.guard("wrote no report"):
         written = write(loaded.project.data, loaded.project.reports, (experiment_id,))
     return Path(written)
+=======
+    return Path(exporter.function()(loaded.project.data, loaded.project.reports, None))
+>>>>>>> main
 
 
 def _exit_code(view: ExperimentView, cancelled: threading.Event) -> int:

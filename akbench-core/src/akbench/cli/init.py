@@ -31,16 +31,17 @@ FOLDERS = (
 def init(folder: Path) -> None:
     """Write a new project into FOLDER (default: the current one): a first dataset and a commented experiment.
 
-    Files that are already there are never changed.
+    Files that are already there are never changed; one that differs is named, and then nothing is written.
     """
     with as_file(files("akbench.cli").joinpath("starter")) as starter:
         written = write_project(folder, starter)
-    say(f"wrote {len(written)} files into {folder.resolve()}")
-    say("next: akbench experiment run configs/experiments/first.yaml")
+    say(f"wrote {len(written)} new files into {folder.resolve()}")
+    step = "" if folder.resolve() == Path.cwd() else f"cd {folder} && "
+    say(f"next: {step}akbench experiment run configs/experiments/first.yaml")
 
 
 def write_project(folder: Path, template: Path) -> tuple[Path, ...]:
-    """Copy the project `template` into `folder` and make the usual folders.
+    """Copy what is missing of the project `template` into `folder`, make the usual folders, return the new files.
 
     Raises `InputError` naming the first file that is already there and differs; then nothing is written.
     """
@@ -52,12 +53,13 @@ def write_project(folder: Path, template: Path) -> tuple[Path, ...]:
     try:
         for name in FOLDERS:
             (folder / name).mkdir(parents=True, exist_ok=True)
-        for source, target in pairs:
+        missing = [(source, target) for source, target in pairs if not target.exists()]
+        for source, target in missing:
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source, target)
     except OSError as error:
         raise HostError(f"{error.filename or folder} cannot be written: {error.strerror}") from error
-    return tuple(target for _, target in pairs)
+    return tuple(target for _, target in missing)
 
 
 def _target_name(path: Path) -> Path:

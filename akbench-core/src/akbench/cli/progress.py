@@ -36,7 +36,7 @@ class LiveProgress:
             console=self._console,
         )
         self._task: TaskID | None = None
-        self._live = Live(console=self._console, refresh_per_second=4, get_renderable=self._render)
+        self._live = Live(console=self._console, refresh_per_second=4, transient=True, get_renderable=self._render)
 
     def __enter__(self) -> Self:
         if self._shown:
@@ -72,7 +72,7 @@ class LiveProgress:
         if self._task is not None:
             self._bar.advance(self._task)
         if self._shown:
-            self._console.print(self._line(run, result))
+            self._console.print(self._line(run, result), no_wrap=True, overflow="ellipsis")
 
     def _line(self, run: PlannedRun, result: RunResult) -> Text:
         word = {True: "solved", False: "not solved", None: "no verdict"}[result.solved]
@@ -80,8 +80,8 @@ class LiveProgress:
         name = self._names.get(run.variant_id, run.variant_id)
         text = Text(f"{run.id}  {run.task_id} #{run.repetition}  {name}  ")
         text.append(f"{result.state.value.lower()}: {word}", style=style)
-        if result.reason:
-            text.append(f"  {plain(result.reason)[:120]}", style="dim")
+        if result.reason and result.reason != result.state.value.lower():
+            text.append(f"  {plain(result.reason)}", style="dim")
         return text
 
     def _render(self) -> Group:

@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from akbench.descriptors.kinds import Count, Descriptor, Glob, Identifier, Part, RelativePath
+from akbench.descriptors.header import Descriptor, Part
+from akbench.descriptors.scalars import Count, Glob, Identifier, RelativePath
 
 __all__ = [
     "DatasetFile",

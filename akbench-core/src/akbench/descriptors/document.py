@@ -35,12 +35,22 @@ class Document(PlainYaml):
         try:
             return model.model_validate(self.data)
         except ValidationError as error:
-            faults = [self._fault(model, fault) for fault in error.errors()]
-        first, *others = faults
+            first, *others = self._faults(model, error)
         message = first[1] + "".join(f"\n{place}: {text}" for place, text in others[:FAULTS_SHOWN])
         if len(others) > FAULTS_SHOWN:
             message += f"\nand {len(others) - FAULTS_SHOWN} more faults"
         raise InputError(message, place=first[0])
+
+    def faults(self, model: type[BaseModel]) -> list[tuple[str, str]]:
+        """What is wrong with the document as `model`: (place, sentence) for each fault."""
+        try:
+            model.model_validate(self.data)
+        except ValidationError as error:
+            return self._faults(model, error)
+        return []
+
+    def _faults(self, model: type[BaseModel], error: ValidationError) -> list[tuple[str, str]]:
+        return [self._fault(model, fault) for fault in error.errors()]
 
     def _fault(self, model: type[BaseModel], fault: Any) -> tuple[str, str]:
         location = _without_union_tags(fault["loc"], self.data)
@@ -55,6 +65,10 @@ class Document(PlainYaml):
         message = str(fault["msg"]).removeprefix("Value error, ")
         if fault["type"] == "string_type" and isinstance(fault["input"], int | float):
             message += f'; write it in quotes: "{self.written(location)}"'
+        if fault["type"] == "value_error":
+            steps, message = _named_steps(message)
+            location = (*location, *steps)
+            name = ".".join(str(step) for step in location)
         return self.place(location), f"{name}: {message[:1].lower() + message[1:]}"
 
 
@@ -92,6 +106,14 @@ def _is_union_tag(step: int | str, value: Any, *, is_last: bool) -> bool:
     names_a_member = bool(re.search(r"[A-Z\[\-]", step))
     is_discriminator = not is_last and any(step == each for each in value.values())
     return step not in value and (names_a_member or is_discriminator)
+
+
+def _named_steps(message: str) -> tuple[tuple[int | str, ...], str]:
+    """What a model's own check says about a value inside it begins with the way there: ``configure.key: ...``."""
+    found = re.match(r"(\w+(?:\.\w+)*): ", message)
+    if found is None:
+        return (), message
+    return tuple(int(step) if step.isdigit() else step for step in found[1].split(".")), message[found.end() :]
 
 
 def _field_names(model: type[BaseModel], location: Location) -> list[str]:

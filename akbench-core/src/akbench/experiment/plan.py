@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 
 from akbench.spec import JsonValue
 
@@ -98,3 +98,14 @@ class Plan:
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
+
+    def only(self, run_ids: Collection[str]) -> Plan:
+        """The plan of these runs alone, with their ids, and of the variants and tasks that they need."""
+        runs = tuple(run for run in self.runs if run.id in run_ids)
+        return replace(
+            self,
+            runs=runs,
+            variants=tuple(each for each in self.variants if any(run.variant_id == each.id for run in runs)),
+            tasks=tuple(each for each in self.tasks if any(run.task_id == each.id for run in runs)),
+            repetitions=len({run.repetition for run in runs}),
+        )

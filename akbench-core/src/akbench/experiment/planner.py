@@ -7,25 +7,18 @@ from dataclasses import dataclass, replace
 
 from akbench.catalogue import Catalogue
 from akbench.dataset.dataset import Dataset, Task
-from akbench.descriptors.kinds import (
-    AgentDescriptor,
-    AgentReference,
-    DimensionDescriptor,
-    ExperimentDescriptor,
-    ModelEndpoint,
-)
-from akbench.descriptors.snapshot import Snapshot, canonical_hash
+from akbench.descriptors.kinds import AgentDescriptor, AgentReference, ModelEndpoint
+from akbench.descriptors.snapshot import canonical_hash
 from akbench.experiment.configuration import complete_configuration, configuration_faults
+from akbench.experiment.dimensions import Factor, agent_name, applying, check_factors, settings
 from akbench.experiment.factors import Combination, full_factorial, matches
 from akbench.experiment.plan import AgentChoice, ModelSource, Plan, PlannedRun, PlannedTask, Variant
-from akbench.spec import InputError, JsonValue, PlanRejectedError, Support
+from akbench.experiment.rejection import ExperimentSnapshot, Location, rejected
+from akbench.spec import InputError, JsonValue, Support
 
 __all__ = ["SCRIPTED_MODEL", "ResolvedSandbox", "plan_experiment", "select_tasks"]
 
 SCRIPTED_MODEL = "scripted model"
-
-type ExperimentSnapshot = Snapshot[ExperimentDescriptor]
-type Location = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +48,7 @@ def plan_experiment(
     capability_warnings = _check_capabilities(experiment, agents)
     runs = _runs(variants, tasks, part.execution_policy.repetitions)
     if len(runs) > part.execution_policy.max_runs:
-        raise _rejected(
+        raise rejected(
             experiment,
             f"{len(runs)} runs planned, more than max_runs ({part.execution_policy.max_runs}); "
             "reduce the factors, tasks or repetitions, or raise max_runs",
@@ -79,7 +72,7 @@ def plan_experiment(
 def _check_mode(experiment: ExperimentSnapshot) -> None:
     mode = experiment.model.experiment.execution.mode
     if mode != "direct":
-        raise _rejected(
+        raise rejected(
             experiment,
             f"mode {mode!r} needs a runtime, and this version carries none out; use mode: direct",
             ("experiment", "execution", "mode"),
@@ -89,7 +82,7 @@ def _check_mode(experiment: ExperimentSnapshot) -> None:
 def _check_dataset(experiment: ExperimentSnapshot, dataset: Dataset) -> None:
     wanted = experiment.model.experiment.dataset
     if wanted.version != dataset.model.version:
-        raise _rejected(
+        raise rejected(
             experiment,
             f"dataset {dataset.model.id!r} is here in version {dataset.model.version}, not {wanted.version}",
             ("experiment", "dataset", "version"),
@@ -102,9 +95,9 @@ def select_tasks(experiment: ExperimentSnapshot, dataset: Dataset) -> tuple[Task
     try:
         tasks = dataset.select(experiment.model.experiment.dataset.filters)
     except InputError as error:
-        raise _rejected(experiment, error.message, (*location, "task_ids")) from error
+        raise rejected(experiment, error.message, (*location, "task_ids")) from error
     if not tasks:
-        raise _rejected(experiment, "no task of the dataset passes these filters", location)
+        raise rejected(experiment, "no task of the dataset passes these filters", location)
     return tasks
 
 
@@ -115,11 +108,11 @@ def _check_evaluators(experiment: ExperimentSnapshot, catalogue: Catalogue, task
         try:
             catalogue.evaluator(name)
         except InputError as error:
-            raise _rejected(experiment, error.message, location) from error
+            raise rejected(experiment, error.message, location) from error
     for task in tasks:
         adapter = task.evaluator.model.evaluator.adapter
         if adapter not in allowed:
-            raise _rejected(
+            raise rejected(
                 experiment,
                 f"task {task.descriptor.id!r} is judged by {adapter!r}, which is not among the evaluators",
                 ("experiment", "evaluation", "evaluators"),
@@ -131,7 +124,7 @@ def _check_metrics(experiment: ExperimentSnapshot, catalogue: Catalogue) -> None
         try:
             catalogue.find("metric", name)
         except InputError as error:
-            raise _rejected(experiment, error.message, ("experiment", "metrics", index)) from error
+            raise rejected(experiment, error.message, ("experiment", "metrics", index)) from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,93 +155,32 @@ def _agent(
     try:
         descriptor = catalogue.agent(reference.id).model
     except InputError as error:
-        raise _rejected(experiment, error.message, (*location, "id")) from error
+        raise rejected(experiment, error.message, (*location, "id")) from error
     if reference.version is not None and reference.version != descriptor.version:
         message = f"agent {reference.id!r} is described here in version {descriptor.version}, not {reference.version}"
-        raise _rejected(experiment, message, (*location, "version"))
+        raise rejected(experiment, message, (*location, "version"))
     return _Agent(reference=reference, location=location, descriptor=descriptor)
 
 
 def _variants(experiment: ExperimentSnapshot, catalogue: Catalogue, agents: dict[str, _Agent]) -> tuple[Variant, ...]:
-    dimensions = _dimensions(experiment, catalogue, agents)
-    factors = experiment.model.experiment.factors
-    combinations = full_factorial({each.id: each.values for each in factors.dimensions})
+    factors = check_factors(experiment, catalogue, {name: agent.descriptor for name, agent in agents.items()})
+    combinations = full_factorial({name: factor.values for name, factor in factors.items()})
     found: dict[str, Variant] = {}
     for combination in combinations:
-        variant = _variant(experiment, combination, dimensions, agents)
+        variant = _variant(experiment, combination, factors, agents)
         found.setdefault(variant.id, variant)
     return _with_baseline(experiment, tuple(found.values()))
-
-
-def _dimensions(
-    experiment: ExperimentSnapshot, catalogue: Catalogue, agents: dict[str, _Agent]
-) -> dict[str, DimensionDescriptor]:
-    found: dict[str, DimensionDescriptor] = {}
-    for index, factor in enumerate(experiment.model.experiment.factors.dimensions):
-        location: Location = ("experiment", "factors", "dimensions", index)
-        try:
-            descriptor = catalogue.dimension(factor.id).model
-        except InputError as error:
-            raise _rejected(experiment, error.message, (*location, "id")) from error
-        if factor.id in found:
-            raise _rejected(experiment, f"dimension {factor.id!r} stands here twice", (*location, "id"))
-        _check_dimension(experiment, descriptor, factor.values, agents, location)
-        found[factor.id] = descriptor
-    _check_agent_is_chosen(experiment, found)
-    return found
-
-
-def _check_agent_is_chosen(experiment: ExperimentSnapshot, dimensions: Mapping[str, DimensionDescriptor]) -> None:
-    varied = any(each.dimension.type == "agent_reference" for each in dimensions.values())
-    if not varied and experiment.model.experiment.agent is None:
-        message = "agents are named but no factor chooses among them; add the dimension agent, or use agent instead"
-        raise _rejected(experiment, message, ("experiment", "agents"))
-
-
-def _check_dimension(
-    experiment: ExperimentSnapshot,
-    descriptor: DimensionDescriptor,
-    values: tuple[JsonValue, ...],
-    agents: dict[str, _Agent],
-    location: Location,
-) -> None:
-    part = descriptor.dimension
-    if not part.controllable or part.configure is None:
-        message = f"dimension {descriptor.id!r} is not controllable; it can be observed, not varied"
-        raise _rejected(experiment, message, (*location, "id"))
-    for index, value in enumerate(values):
-        place = (*location, "values", index)
-        if value in values[:index]:
-            raise _rejected(experiment, f"{value!r} stands here twice", place)
-        if part.values is not None and value not in part.values:
-            known = ", ".join(map(str, part.values))
-            raise _rejected(experiment, f"{value!r} is no value of {descriptor.id!r}; allowed: {known}", place)
-        if part.configure.target == "agent" and not (isinstance(value, str) and value and value in agents):
-            known = ", ".join(sorted(name for name in agents if name))
-            raise _rejected(experiment, f"no agent {value!r} under experiment.agents; named there: {known}", place)
-    key = part.configure.key
-    if key and not any(key in agent.descriptor.agent.configuration_schema for agent in agents.values()):
-        message = f"none of the experiment's agents has the configuration key {key!r} that {descriptor.id!r} sets"
-        raise _rejected(experiment, message, (*location, "id"))
 
 
 def _variant(
     experiment: ExperimentSnapshot,
     combination: Combination,
-    dimensions: Mapping[str, DimensionDescriptor],
+    factors: Mapping[str, Factor],
     agents: dict[str, _Agent],
 ) -> Variant:
-    agent = agents[_agent_name(combination, dimensions)]
-    values: Combination = {}
-    config = dict(agent.reference.config)
-    for name, value in combination.items():
-        configure = dimensions[name].dimension.configure
-        key = configure.key if configure else None
-        applies = key is None or key in agent.descriptor.agent.configuration_schema
-        values[name] = value if applies else None
-        if key is not None and applies:
-            config[key] = value
-    choice = _choice(experiment, agent, complete_configuration(agent.descriptor, config))
+    agent = agents[agent_name(combination, factors)]
+    values = applying(combination, factors, agent.descriptor)
+    choice = _choice(experiment, agent, settings(values, factors))
     digest = canonical_hash(_identity(choice))
     return Variant(
         id=f"v-{digest[:8]}",
@@ -260,21 +192,18 @@ def _variant(
     )
 
 
-def _agent_name(combination: Combination, dimensions: Mapping[str, DimensionDescriptor]) -> str:
-    for name, value in combination.items():
-        if dimensions[name].dimension.type == "agent_reference":
-            return str(value)
-    return ""
-
-
-def _choice(experiment: ExperimentSnapshot, agent: _Agent, config: dict[str, JsonValue]) -> AgentChoice:
+def _choice(
+    experiment: ExperimentSnapshot, agent: _Agent, varied: Mapping[str, tuple[JsonValue, Location]]
+) -> AgentChoice:
+    asked = dict(agent.reference.config) | {key: value for key, (value, _) in varied.items()}
+    config = complete_configuration(agent.descriptor, asked)
     for key, message in configuration_faults(agent.descriptor, config):
         location = (*agent.location, "config", key) if key else agent.location
-        raise _rejected(experiment, message, location)
+        raise rejected(experiment, message, varied[key][1] if key and key in varied else location)
     part = agent.descriptor.agent
     endpoint = experiment.model.experiment.execution.model_endpoint
     if part.needs_model and endpoint is None:
-        raise _rejected(
+        raise rejected(
             experiment,
             f"agent {agent.descriptor.id!r} needs a model; say which under execution.model_endpoint",
             agent.location,
@@ -317,7 +246,7 @@ def _with_baseline(experiment: ExperimentSnapshot, variants: tuple[Variant, ...]
     if len(chosen) != 1:
         found = ", ".join(variant.name for variant in chosen) or "none"
         message = f"the baseline must pick exactly one variant; it picks {found}"
-        raise _rejected(experiment, message, ("experiment", "factors", "baseline"))
+        raise rejected(experiment, message, ("experiment", "factors", "baseline"))
     return tuple(replace(variant, is_baseline=variant is chosen[0]) for variant in variants)
 
 
@@ -333,7 +262,7 @@ def _check_capabilities(experiment: ExperimentSnapshot, agents: dict[str, _Agent
             message = f"agent {agent.descriptor.id!r} {lack} the required capability {name!r}"
             if support is Support.NO and requires.mode == "strict":
                 mend = "; drop it, or set requires.mode: best_effort"
-                raise _rejected(experiment, message + mend, ("experiment", "requires", "capabilities"))
+                raise rejected(experiment, message + mend, ("experiment", "requires", "capabilities"))
             warnings.append(message)
     return tuple(warnings)
 
@@ -389,7 +318,3 @@ def _planned_task(task: Task, dataset: Dataset) -> PlannedTask:
         description=task.description,
         timeout_seconds=descriptor.task.limits.timeout_seconds,
     )
-
-
-def _rejected(experiment: ExperimentSnapshot, message: str, location: Location) -> PlanRejectedError:
-    return PlanRejectedError(message, place=experiment.document.place(location))

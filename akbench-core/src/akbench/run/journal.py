@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from akbench.redaction import Redaction
 from akbench.run.lifecycle import RunState
 from akbench.run.record import ArtifactRecord, Event, RunResult, RunSpec, dump_json, dump_line, load_json
 from akbench.spec import JsonValue
 
 __all__ = ["RunFolder", "write_atomically"]
-
-SHORTEST_SECRET = 8
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -47,7 +45,7 @@ class RunFolder:
     ) -> None:
         self.path = path
         self._on_event = on_event
-        self._secrets = tuple(_spellings(secrets))
+        self._redaction = Redaction(secrets)
         self._artifacts: dict[str, ArtifactRecord] = {}
 
     def begin(self, spec: RunSpec) -> None:
@@ -62,7 +60,7 @@ class RunFolder:
     def record(self, kind: str, text: str, *, state: RunState | None = None, **data: JsonValue) -> None:
         """Append an event and make it durable."""
         event = Event(at=datetime.now(UTC), kind=kind, text=text, state=state, data=data)
-        line = self._redact(dump_line(event))
+        line = self._redaction.apply(dump_line(event))
         with (self.path / "events.jsonl").open("ab") as file:
             file.write(line)
             file.flush()
@@ -73,7 +71,7 @@ class RunFolder:
         """Keep `content` as an artifact."""
         path = self.path / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        content = self._redact(content)
+        content = self._redaction.apply(content)
         write_atomically(path, content)
         self._register(name, hashlib.sha256(content).hexdigest(), len(content), media_type)
 
@@ -102,22 +100,9 @@ class RunFolder:
         """
         self.enter(result.state, result.reason or "")
         self.adopt("events.jsonl", "application/jsonl")
-        whole = self._redact(dump_json(dataclasses.replace(result, artifacts=self.artifacts())))
+        whole = self._redaction.apply(dump_json(dataclasses.replace(result, artifacts=self.artifacts())))
         write_atomically(self.path / "result.json", whole)
         return load_json(RunResult, whole)
 
-    def _redact(self, content: bytes) -> bytes:
-        for secret in self._secrets:
-            content = content.replace(secret, b"[redacted]")
-        return content
-
     def _register(self, name: str, sha256: str, size: int, media_type: str) -> None:
         self._artifacts[name] = ArtifactRecord(name=name, sha256=sha256, size=size, media_type=media_type)
-
-
-def _spellings(secrets: Iterable[str]) -> Iterator[bytes]:
-    """Each secret as it is and as JSON spells it. What is shorter than a key ever is would only garble the files."""
-    for secret in secrets:
-        if len(secret) >= SHORTEST_SECRET:
-            yield secret.encode()
-            yield json.dumps(secret)[1:-1].encode()

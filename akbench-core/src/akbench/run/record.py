@@ -90,7 +90,10 @@ class Event:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResult:
-    """How a run ended (``result.json``), written last and atomically: a run without it has not finished."""
+    """How a run ended (``result.json``), written last and atomically: a run without it has not finished.
+
+    The times are None only for an imported run whose source does not tell them.
+    """
 
     format: str = FORMAT
     experiment_id: str
@@ -100,8 +103,8 @@ class RunResult:
     outcome: Outcome | None
     score: float | None
     solved: bool | None
-    started_at: datetime
-    finished_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
     agent_status: AgentStatus | None
     error_class: str | None
     agent_version: str | None

@@ -7,6 +7,7 @@ from http.client import HTTPConnection, HTTPSConnection
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit
 
+from akbench.redaction import Redaction
 from akbench.spec import InputError
 
 if TYPE_CHECKING:
@@ -22,12 +23,14 @@ class Provider:
 
     - `base_path`: the path of the base URL, without a slash at its end.
     - `authorization`: the value of the Authorization header; None if there is no key.
+    - `redaction`: takes the key out of what the provider answers.
     """
 
     def __init__(self, base_url: str, key: str | None) -> None:
         self._url = _checked(base_url)
         self.base_path = self._url.path.rstrip("/")
         self.authorization = None if key is None else _bearer(key)
+        self.redaction = Redaction(() if key is None else (key,))
         self._tls = ssl.create_default_context() if self._url.scheme == "https" else None
 
     def __repr__(self) -> str:

@@ -17,6 +17,7 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse
 from http.server import BaseHTTPRequestHandler
 from typing import TYPE_CHECKING, override
 
+from akbench.redaction import RedactedStream
 from akbench.sandbox.admission import refusal_of
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ _HOP_BY_HOP = frozenset(
     }
 )
 _REPLACED = frozenset({"authorization", "host"})
+# In compressed or partial answers a key that the provider echoes would not be recognised.
+_HIDING = frozenset({"accept-encoding", "range"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +108,8 @@ class _SenderError(Exception):
 class Relay(BaseHTTPRequestHandler):
     """Serves one client connection until it ends; all of it happens in the constructor.
 
-    A client that closes its sending side counts as gone, and its request ends.
+    A client that closes its sending side counts as gone, and its request ends. The provider's key is blacked out of the
+    answers: some providers echo it when they refuse it.
     """
 
     protocol_version = "HTTP/1.1"
@@ -147,6 +151,7 @@ class Relay(BaseHTTPRequestHandler):
                 forwarded = True
                 self._ledger.count()
                 complete = self._forward()
+                self._drop_upstream()
         except ConnectionError:
             complete, self.close_connection = False, True
         self._ledger.add(
@@ -207,12 +212,7 @@ class Relay(BaseHTTPRequestHandler):
         self._refuse(HTTPStatus.BAD_GATEWAY, f"the model provider could not be reached: {what}")
 
     def _connected(self) -> tuple[HTTPConnection, socket.socket]:
-        """The connection of the last request if it is still good, else a new one."""
-        if self._upstream is not None:
-            connection, wire = self._upstream
-            if connection.sock is not None and not _is_readable(wire):
-                return self._upstream
-            self._drop_upstream()
+        """A new connection for each request: one kept open could be closed just as the next request goes out."""
         self._upstream = self._provider.connect()
         return self._upstream
 
@@ -223,11 +223,12 @@ class Relay(BaseHTTPRequestHandler):
             self._upstream = None
 
     def _ask(self, connection: HTTPConnection) -> HTTPResponse:
-        connection.putrequest(self.command, self.path, skip_host=True, skip_accept_encoding=True)
+        connection.putrequest(self.command, self.path, skip_host=True)  # asks for an answer that is not encoded
         connection.putheader("Host", self._provider.host)
         for name, value in _end_to_end(self.headers):
-            if name.lower() not in _REPLACED:
+            if name.lower() not in _REPLACED | _HIDING:
                 connection.putheader(name, value)
+        connection.putheader("Connection", "close")
         if self._provider.authorization is not None:
             connection.putheader("Authorization", self._provider.authorization)
         if self._is_chunked():
@@ -277,10 +278,15 @@ class Relay(BaseHTTPRequestHandler):
             raise _SenderError("a chunk's size is not a number") from None
 
     def _relay(self, response: HTTPResponse) -> bool:
+        redacted = self._provider.redaction.text
+        if self._is_opaque(response):
+            self._drop_upstream()
+            self._refuse(HTTPStatus.BAD_GATEWAY, "the model provider encodes its answers, though not asked to")
+            return True
         self._status = response.status
-        self.send_response_only(response.status, response.reason)
+        self.send_response_only(response.status, redacted(response.reason))
         for name, value in _end_to_end(response.headers):
-            self.send_header(name, value)
+            self.send_header(redacted(name), redacted(value))
         chunked = self._frame(response)
         self.end_headers()
         with response:
@@ -291,6 +297,11 @@ class Relay(BaseHTTPRequestHandler):
             self.close_connection = True
             self._drop_upstream()
         return complete
+
+    def _is_opaque(self, response: HTTPResponse) -> bool:
+        """Whether the key could be in the answer without being recognised."""
+        coding = response.headers.get("Content-Encoding", "identity").strip().lower()
+        return bool(self._provider.redaction) and coding != "identity"
 
     def _frame(self, response: HTTPResponse) -> bool:
         """Make the body's end recognisable: by its length, by chunks (True), or by the connection's end."""
@@ -306,12 +317,20 @@ class Relay(BaseHTTPRequestHandler):
         return chunked
 
     def _relay_body(self, response: HTTPResponse, *, chunked: bool) -> bool:
+        body = RedactedStream(self._provider.redaction)
         try:
             while piece := response.read1(_PIECE_BYTES):
-                self.wfile.write(b"%x\r\n%b\r\n" % (len(piece), piece) if chunked else piece)
+                self._write_body(body.feed(piece), chunked=chunked)
         except (OSError, HTTPException):
             return False
-        return not response.length  # what is left of the announced length
+        if response.length:  # of the announced length; what is held back may be half a key
+            return False
+        self._write_body(body.end(), chunked=chunked)
+        return True
+
+    def _write_body(self, piece: bytes, *, chunked: bool) -> None:
+        if piece:  # an empty chunk would be the last
+            self.wfile.write(b"%x\r\n%b\r\n" % (len(piece), piece) if chunked else piece)
 
 
 def _end_to_end(headers: Message) -> Iterator[tuple[str, str]]:
@@ -346,15 +365,7 @@ def _watch(client: socket.socket, upstream: socket.socket, done: int) -> None:
             socket.socket.shutdown(upstream, socket.SHUT_RDWR)
 
 
-def _is_readable(wire: socket.socket) -> bool:
-    return _polled(wire, select.POLLIN)
-
-
 def _has_left(client: socket.socket) -> bool:
-    return _polled(client, select.POLLRDHUP)
-
-
-def _polled(wire: socket.socket, events: int) -> bool:
     poll = select.poll()
-    poll.register(wire, events)
+    poll.register(client, select.POLLRDHUP)
     return bool(poll.poll(0))

@@ -18,6 +18,7 @@ __all__ = [
     "DimensionRecord",
     "EvaluatorRecord",
     "ExporterRecord",
+    "ImporterRecord",
     "MetricRecord",
     "PluginRecord",
     "Record",
@@ -96,6 +97,16 @@ class ExporterRecord(Record):
     __slots__ = ()
 
 
+class ImporterRecord(Record):
+    """`target` is a function ``(source: Path, data: Path) -> str``.
+
+    It reads foreign results at `source` into the store below `data` as one experiment and returns that one's id. What
+    the source does not say is unavailable with its reason, and the experiment's labels say that it was imported.
+    """
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DimensionRecord:
     """A dimension is data: the descriptor file ``package:path/in/package.yaml`` says all."""
@@ -153,3 +164,8 @@ def akbench_register_sandboxes() -> Iterable[SandboxRecord]:  # type: ignore[emp
 @hookspec
 def akbench_register_exporters() -> Iterable[ExporterRecord]:  # type: ignore[empty-body]
     """Writers of reports and exports; the id is the name of the format. Called once, when the catalogue is built."""
+
+
+@hookspec
+def akbench_register_importers() -> Iterable[ImporterRecord]:  # type: ignore[empty-body]
+    """Readers of foreign results; the id is the name of the format. Called once, when the catalogue is built."""

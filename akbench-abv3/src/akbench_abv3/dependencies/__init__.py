@@ -1,0 +1,1 @@
+"""What an assessment needs: declared, found in what is at hand, and stored."""

@@ -1,0 +1,1 @@
+"""The repository's description of itself: agentbeats.toml and what Git knows."""

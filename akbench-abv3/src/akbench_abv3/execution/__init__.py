@@ -1,0 +1,1 @@
+"""Running an experiment: each run config in turn, supervised, recorded and judged."""

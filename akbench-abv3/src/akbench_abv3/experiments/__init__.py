@@ -1,0 +1,1 @@
+"""Experiments and their run configs, as the folders lay them out."""

@@ -1,0 +1,1 @@
+"""Reading foreign files: bounded, inside the root, and never with a traceback."""

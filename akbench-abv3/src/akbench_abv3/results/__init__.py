@@ -1,0 +1,1 @@
+"""Results of runs and experiments: read, judged, aggregated."""

@@ -1,0 +1,78 @@
+"""The agent kind: the tested system that does a task."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, WithJsonSchema, model_validator
+
+from akbench.descriptors.configuration import ConfigurationKey, DeclaredSupport, NamedVariable
+from akbench.descriptors.header import Descriptor, Part
+from akbench.descriptors.scalars import Flag, Identifier, Version
+from akbench.spec import CAPABILITIES, JsonValue
+
+__all__ = ["AgentDescriptor", "AgentPart", "AgentReference"]
+
+_SUPPORT: dict[str, Any] = {"enum": [True, False, "unknown", "yes", "no"]}
+
+type Capabilities = Annotated[
+    dict[str, DeclaredSupport],
+    WithJsonSchema(
+        {
+            "type": "object",
+            "properties": dict.fromkeys(CAPABILITIES, _SUPPORT),
+            "additionalProperties": _SUPPORT,
+            "required": list(CAPABILITIES),
+        }
+    ),
+]
+
+
+class AgentPart(Part):
+    """An agent: which adapter carries it out, what it can do, how it is configured and observed."""
+
+    adapter: Identifier
+    """The id of the registered agent adapter."""
+    execution_type: Literal["process"]
+    """How it runs; so far: one process per task."""
+    role: Literal["contestant", "control"] = "contestant"
+    """A control checks the benchmark itself and is shown apart from contestants."""
+    receives_reference_solution: Flag = False
+    """Hands the task's solution to the adapter; only for controls."""
+    needs_model: Flag = False
+    """Whether it cannot work without a model endpoint."""
+    capabilities: Capabilities
+    """true, false or unknown for each of the fourteen capabilities, and for any further one."""
+    configuration_schema: dict[Identifier, ConfigurationKey] = Field(default_factory=dict)
+    """The configuration keys it takes."""
+    observability: dict[str, Literal["supported", "unsupported", "unverified"]] = Field(default_factory=dict)
+    """What can be seen of its work: supported, unsupported or unverified."""
+    environment: tuple[NamedVariable, ...] = ()
+    """The only variables of the harness's environment that the adapter is given."""
+
+    @model_validator(mode="after")
+    def _check(self) -> AgentPart:
+        missing = [name for name in CAPABILITIES if name not in self.capabilities]
+        if missing:
+            raise ValueError(f"capabilities: say true, false or unknown for {', '.join(missing)}")
+        if self.receives_reference_solution and self.role != "control":
+            raise ValueError("receives_reference_solution: only an agent of role control may be given the solution")
+        return self
+
+
+class AgentDescriptor(Descriptor):
+    """The tested system that does a task."""
+
+    agent: AgentPart
+    """What it is."""
+
+
+class AgentReference(Part):
+    """An agent with the configuration asked for."""
+
+    id: Identifier
+    """The agent descriptor."""
+    version: Version | None = None
+    """The version of the descriptor that is meant; any if left out."""
+    config: dict[Identifier, JsonValue] = Field(default_factory=dict)
+    """Values for the agent's configuration keys."""

@@ -1,0 +1,54 @@
+"""The task kind: one piece of work on one repository."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from akbench.descriptors.header import Descriptor, Part
+from akbench.descriptors.scalars import Difficulty, Folder, Glob, Identifier, Pinned, Seconds
+
+__all__ = ["TaskDescriptor", "TaskPart"]
+
+
+class TaskEnvironment(Part):
+    """The prepared environment of a task."""
+
+    python: Annotated[str, Field(pattern=r"^3\.\d+$")] = "3.12"
+    """The Python version, major.minor, in quotes."""
+    requirements: tuple[Pinned, ...] = ()
+    """The whole closure of what is installed, each name==version."""
+    python_path: tuple[Folder, ...] = (".",)
+    """Folders of the workspace from which Python imports."""
+
+
+class TaskLimits(Part):
+    """Upper bounds of a task."""
+
+    timeout_seconds: Seconds | None = None
+    """Wall clock of the agent, in seconds; the experiment's own bound holds as well."""
+
+
+class TaskPart(Part):
+    """A task: what sort of work, how hard, in which environment, and what may not be changed."""
+
+    category: Identifier
+    """The category descriptor."""
+    difficulty: Difficulty
+    """How hard it is held to be; changes nothing about how it is run."""
+    tags: tuple[str, ...] = ()
+    """Free words to filter by."""
+    environment: TaskEnvironment = TaskEnvironment()
+    """What is installed for the agent and the evaluation."""
+    protected: tuple[Glob, ...] = ()
+    """Further paths (globs) whose changes are undone and reported before the evaluation."""
+    limits: TaskLimits = TaskLimits()
+    """Upper bounds."""
+
+
+class TaskDescriptor(Descriptor):
+    """One piece of work on one repository: ``task.yaml``."""
+
+    task: TaskPart
+    """What it is."""
