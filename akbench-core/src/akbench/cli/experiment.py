@@ -184,14 +184,10 @@ def _report(loaded: Loaded) -> Path | None:
     exporter = loaded.catalogue.exporter("html")
     if exporter is None or not loaded.experiment.model.experiment.reporting.generate_html:
         return None
-<<<<<<< HEAD
     write = exporter.function()
     with exporter.guard("wrote no report"):
-        written = write(loaded.project.data, loaded.project.reports, (experiment_id,))
+        written = write(loaded.project.data, loaded.project.reports, None)
     return Path(written)
-=======
-    return Path(exporter.function()(loaded.project.data, loaded.project.reports, None))
->>>>>>> main
 
 
 def _exit_code(view: ExperimentView, cancelled: threading.Event) -> int:
