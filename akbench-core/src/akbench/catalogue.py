@@ -23,7 +23,18 @@ from akbench.descriptors.kinds import (
 from akbench.descriptors.snapshot import Snapshot, kind_of, load_document
 from akbench.discovery import Extension, Failure, Installed, discover
 from akbench.foreign import cause_of, foreign_code
-from akbench.spec import AkbenchError, Evaluator, ExtensionError, InputError, ProcessAgent, Reading, RunFacts, Sandbox
+from akbench.spec import (
+    AkbenchError,
+    Evaluator,
+    ExtensionError,
+    InputError,
+    Plugin,
+    Reading,
+    RunFacts,
+    Runtime,
+    Sandbox,
+    SessionAgent,
+)
 from akbench.spec.hooks import (
     AgentRecord,
     DescriptorRecord,
@@ -32,7 +43,9 @@ from akbench.spec.hooks import (
     ExporterRecord,
     ImporterRecord,
     MetricRecord,
+    PluginRecord,
     Record,
+    RuntimeRecord,
     SandboxRecord,
 )
 
@@ -122,10 +135,20 @@ class Catalogue:
         """The evaluator descriptor `name`."""
         return cast("Snapshot[EvaluatorDescriptor]", self.find("evaluator", name))
 
-    def agent_adapter(self, name: str) -> tuple[Adapter, ProcessAgent]:
+    def agent_adapter(self, name: str) -> tuple[Adapter, SessionAgent[Any]]:
         """The adapter with id `name`, loaded."""
         adapter = self._adapter(AgentRecord, name, "agent adapter")
-        return adapter, cast("ProcessAgent", adapter.load(ProcessAgent))
+        return adapter, cast("SessionAgent[Any]", adapter.load(SessionAgent))
+
+    def runtime_adapter(self, name: str) -> tuple[Adapter, Runtime[Any]]:
+        """The adapter with id `name`, loaded."""
+        adapter = self._adapter(RuntimeRecord, name, "runtime adapter")
+        return adapter, cast("Runtime[Any]", adapter.load(Runtime))
+
+    def plugin_adapter(self, name: str) -> tuple[Adapter, Plugin]:
+        """The adapter with id `name`, loaded."""
+        adapter = self._adapter(PluginRecord, name, "plugin adapter")
+        return adapter, cast("Plugin", adapter.load(Plugin))
 
     def evaluator_adapter(self, name: str) -> tuple[Adapter, Evaluator]:
         """The evaluator adapter with id `name`, loaded."""

@@ -152,11 +152,11 @@ REFUSED = {
     "what the agent does not take": ({"tone": "[dry, wet]"}, "e.yaml:14:34: tone: 'wet' is not allowed; allowed: dry"),
     "observed only": ({"load": "[0.5]"}, "e.yaml:14:14: dimension 'load' is not controllable; it can be observed"),
     "a key of a runtime": ({"cache": "[true]"}, "e.yaml:14:14: dimension 'cache' sets the configuration of a runtime"),
-    "a runtime's configuration": ({"router": "[{a: 1}]"}, "this version carries no runtime out"),
-    "a model of a runtime": ({"routed_model": "[large]"}, "this version carries no runtime out"),
+    "a runtime's configuration": ({"router": "[{a: 1}]"}, "sets the configuration of a runtime, and none takes part"),
+    "a model of a runtime": ({"routed_model": "[large]"}, "sets the configuration of a runtime, and none takes part"),
     "a plugin's configuration": (
         {"memory": "[{a: 1}]"},
-        "e.yaml:14:14: dimension 'memory' sets the configuration of a plugin",
+        "e.yaml:14:14: dimension 'memory' configures the plugin",
     ),
     "a missing dependency": (
         {"budget": "[2]"},
@@ -173,7 +173,7 @@ REFUSED = {
     "a circle": ({"chicken": "[x]", "egg": "[x]"}, "dimensions depend on each other in a circle: "),
     "two for one key": (
         {"thinking": "[true]", "also_thinking": "[false]"},
-        "e.yaml:15:14: dimensions 'thinking' and 'also_thinking' both set the agent's configuration key 'thinking'",
+        "e.yaml:15:14: dimensions 'thinking' and 'also_thinking' both set the configuration key 'thinking' of the agent",
     ),
 }
 

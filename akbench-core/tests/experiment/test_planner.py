@@ -12,7 +12,7 @@ from akbench.descriptors.kinds import ExperimentDescriptor
 from akbench.descriptors.snapshot import load_document
 from akbench.experiment.plan import Plan
 from akbench.experiment.planner import ResolvedSandbox, plan_experiment
-from akbench.spec import CAPABILITIES, PlanRejectedError
+from akbench.spec import CAPABILITIES
 
 STARTER = Path(init.__file__).parent / "starter"
 SANDBOX = ResolvedSandbox(id="bubblewrap", bounded=True)
@@ -140,7 +140,10 @@ REJECTED = {
         ('version: "1.0.0"}', 'version: "9.0.0"}'),
         "e.yaml:12:35: dataset 'starter' is here in version",
     ),
-    "runtime mode": (("execution:\n", "execution:\n    mode: router\n"), "e.yaml:11:11: mode 'router' needs a runtime"),
+    "runtime mode": (
+        ("execution:\n", "execution:\n    mode: router\n"),
+        "e.yaml:11:5: experiment.execution.runtime: needed for the modes runtime and router, and only there",
+    ),
     "no such dimension": (("id: depth", "id: dept"), "e.yaml:16:14: unknown dimension 'dept'; did you mean 'depth'?"),
     "uncontrollable": (
         ("{id: depth, values: [low, high]}", "{id: load, values: [0.5]}"),
@@ -202,7 +205,7 @@ def test_what_cannot_be_run_as_asked_is_refused_with_its_place(case, catalogue, 
     change, message = REJECTED[case]
     text = EXPERIMENT.replace(*change)
     assert text != EXPERIMENT
-    with pytest.raises(PlanRejectedError) as error:
+    with pytest.raises(InputError) as error:
         plan(text, catalogue, dataset)
     assert message in str(error.value)
     assert str(error.value).startswith("e.yaml:")

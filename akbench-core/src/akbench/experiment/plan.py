@@ -7,7 +7,16 @@ from dataclasses import dataclass, replace
 
 from akbench.spec import JsonValue
 
-__all__ = ["AgentChoice", "ModelSource", "Plan", "PlannedRun", "PlannedTask", "Variant"]
+__all__ = [
+    "AgentChoice",
+    "ModelSource",
+    "Plan",
+    "PlannedRun",
+    "PlannedTask",
+    "PluginChoice",
+    "RuntimeChoice",
+    "Variant",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +45,34 @@ class AgentChoice:
     model: ModelSource | None
     receives_reference_solution: bool = False
     needs_model: bool = False
+    execution_type: str = "process"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuntimeChoice:
+    """The runtime that carries an agent or its model requests, with the configuration asked for."""
+
+    id: str
+    version: str
+    type: str
+    adapter: str
+    config: Mapping[str, JsonValue]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PluginChoice:
+    """A plugin of the runtime or agent `provider`, with the configuration asked for and the metrics it reports.
+
+    `must_be_verified`: a run in which nothing shows that it worked does not count.
+    """
+
+    id: str
+    version: str
+    adapter: str
+    provider: str
+    config: Mapping[str, JsonValue]
+    metrics: tuple[str, ...] = ()
+    must_be_verified: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +88,8 @@ class Variant:
     values: Mapping[str, JsonValue]
     agent: AgentChoice
     config_hash: str
+    runtime: RuntimeChoice | None = None
+    plugins: tuple[PluginChoice, ...] = ()
     is_baseline: bool = False
     is_control: bool = False
 
