@@ -21,6 +21,7 @@ COMMANDS = {
     "doctor": ("akbench.cli.doctor:doctor", "Say what this machine has and lacks, and how to mend it."),
     "experiment": ("akbench.cli.experiment:experiment", "Validate, plan, run, list and show experiments."),
     "export": ("akbench.cli.export:export", "Write a stored experiment in another format."),
+    "extension": ("akbench.cli.extension:extension", "List, show and check the installed extensions."),
     "import": ("akbench.cli.importing:import_results", "Read results of another format as an experiment."),
     "init": ("akbench.cli.init:init", "Write a new project with a first dataset and experiment."),
     "store": ("akbench.cli.store:store", "Rebuild the index of results and verify stored files."),
@@ -102,6 +103,8 @@ def cli() -> None:
 def main() -> None:
     """Run the command line. Exit codes: 0 ok, 1 runs failed, 2 bad input, 3 environment missing, 130 interrupted."""
     _hold_standard_streams()
+    # Pydantic's own plugins are no part of AK-Bench; its search for them ends with the first damaged distribution.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:
         code = cli.main(standalone_mode=False)
     except click.ClickException as error:
