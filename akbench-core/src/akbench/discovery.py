@@ -95,8 +95,8 @@ def discover(environ: dict[str, str] | None = None) -> Installed:
     extensions: list[Extension] = []
     disabled: list[Disabled] = []
     failures = [
-        Failure(name=name, distribution=name, version="unknown", cause=f"its metadata cannot be read: {cause}")
-        for name, cause in unreadable.items()
+        Failure(name=name, distribution=name, version=version, cause=f"its metadata cannot be read: {cause}")
+        for (name, version), cause in unreadable.items()
     ]
     for entry in sorted(found, key=_order):
         name, version = distribution_of(entry)

@@ -49,14 +49,14 @@ class LazyGroup(click.Group):
         return _load_extension_command(cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List commands without importing any of them."""
-        extensions = _extension_commands()
-        rows = [
-            (name, COMMANDS[name][1] if name in COMMANDS else f"From {extensions[name]}.")
-            for name in self.list_commands(ctx)
-        ]
+        """List commands without importing any of them: of an extension's it is known which distribution brings it."""
+        del ctx
         with formatter.section("Commands"):
-            formatter.write_dl(rows)
+            formatter.write_dl([(name, COMMANDS[name][1]) for name in sorted(COMMANDS)])
+        added = {name: what for name, what in _extension_commands().items() if name not in COMMANDS}
+        if added:
+            with formatter.section("Commands of installed extensions"):
+                formatter.write_dl(list(added.items()))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -74,10 +74,11 @@ class LazyGroup(click.Group):
 
 
 def _extension_commands() -> dict[str, str]:
-    from akbench.foreign import distribution_of, installed_entry_points
+    """Command -> what its distribution says it is; the command itself would have to be imported to tell."""
+    from akbench.foreign import installed_entry_points, summary_of
 
     found, _ = installed_entry_points(GROUP)
-    return {entry.name: distribution_of(entry)[0] for entry in sorted(found, key=lambda entry: entry.name)}
+    return {entry.name: summary_of(entry) for entry in sorted(found, key=lambda entry: entry.name)}
 
 
 def _load_extension_command(name: str) -> click.Command | None:
@@ -109,6 +110,7 @@ def main() -> None:
         code = cli.main(standalone_mode=False)
     except click.ClickException as error:
         error.show()
+        _tell_programs(error.format_message(), None, error.exit_code)
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
@@ -137,9 +139,18 @@ def _tell(error: Exception) -> int:
         message, code = f"AK-Bench has a fault: {_fault(error)}", AkbenchError.exit_code
     with suppress(OSError):
         click.echo(f"error: {plain(message)}", err=True)
+        _tell_programs(getattr(error, "message", message), getattr(error, "place", None), code)
     if isinstance(error, OSError):
         _drop_output()
     return code
+
+
+def _tell_programs(message: str, place: str | None, code: int) -> None:
+    """Where ``--json`` was asked for, the error as an object on standard output."""
+    if "--json" in sys.argv[1:]:
+        from akbench.cli.output import print_json
+
+        print_json({"error": {"message": message, "place": place, "exit_code": code}})
 
 
 def _fault(error: Exception) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 import click
@@ -33,6 +32,8 @@ CLASSES: dict[type[Record], type[Any]] = {
 """Record -> the class that its target must be derived from; targets of other records are only called."""
 JUDGED = (AgentRecord, RuntimeRecord, PluginRecord, EvaluatorRecord, SandboxRecord)
 """The kinds of adapters that contract tests exist for."""
+
+PLURALS = {"sandbox": "sandboxes"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,7 +206,7 @@ def _brought(found: Found) -> dict[str, list[str]]:
 
 def _counted(found: Found) -> list[str]:
     counts = Counter(_kind(record) for record in found.records)
-    return [f"{count} {kind if count == 1 else kind.removesuffix('x') + 's'}" for kind, count in counts.items()]
+    return [f"{count} {kind if count == 1 else PLURALS.get(kind, f'{kind}s')}" for kind, count in counts.items()]
 
 
 def _kind(record: Any) -> str:
@@ -273,7 +274,7 @@ def _findings(found: Found) -> Iterator[Finding]:
     for resource in _resources(found):
         identity, faults = _checked(resource)
         detail = "; ".join(faults) or f"{identity['kind']} {identity['id']} {identity['version']}"
-        yield Finding(what=f"descriptor {Path(resource).name}", ok=not faults, detail=detail)
+        yield Finding(what=f"descriptor {resource.rpartition(':')[2].rpartition('/')[2]}", ok=not faults, detail=detail)
 
 
 def _lightness(imports: HookImports) -> str:
