@@ -126,7 +126,7 @@ def test_a_usage_error_is_an_object_where_json_is_asked_for(tmp_path: Path):
 
 def test_hooks_that_import_their_adapter_are_not_light(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     install_agent(tmp_path, "eager")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.syspath_prepend(str(tmp_path))
     assert hook_imports("eager_hooks", ["eager.adapter:Agent"]).is_light
     hooks = tmp_path / "eager_hooks.py"
     hooks.write_text("import eager.adapter\n" + hooks.read_text())
@@ -137,7 +137,7 @@ def test_hooks_that_import_their_adapter_are_not_light(tmp_path: Path, monkeypat
 
 def test_hooks_that_never_end_are_given_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     (tmp_path / "endless.py").write_text("import time; time.sleep(600)")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr("akbench.testing.hook_imports._LONGEST_SECONDS", 1)
     assert hook_imports("endless").error == "not done after 1 seconds"
 

@@ -24,6 +24,7 @@ COMMANDS = {
     "extension": ("akbench.cli.extension:extension", "List, show and check the installed extensions."),
     "import": ("akbench.cli.importing:import_results", "Read results of another format as an experiment."),
     "init": ("akbench.cli.init:init", "Write a new project with a first dataset and experiment."),
+    "new": ("akbench.cli.new:new", "Write a distribution for an adapter of your own."),
     "store": ("akbench.cli.store:store", "Rebuild the index of results and verify stored files."),
 }
 """Built-in command -> where it is and what it does."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -56,7 +57,10 @@ class HookImports:
 
 
 def hook_imports(module: str, targets: Iterable[str] = ()) -> HookImports:
-    """Import `module` in a new process and say what it loads; `targets` are the import paths of its adapters."""
+    """Import `module` in a new process and say what it loads; `targets` are the import paths of its adapters.
+
+    The process looks for modules where this one does.
+    """
     try:
         done = subprocess.run(
             [sys.executable, "-c", _PROGRAM, module],
@@ -66,6 +70,7 @@ def hook_imports(module: str, targets: Iterable[str] = ()) -> HookImports:
             timeout=_LONGEST_SECONDS,
             check=False,
             stdin=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
         )
     except subprocess.TimeoutExpired:
         return HookImports(error=f"not done after {_LONGEST_SECONDS} seconds")
