@@ -222,6 +222,7 @@ class Catalogue:
                     distribution=extension.distribution,
                     version=extension.version,
                     cause=cause_of(error),
+                    module=extension.module,
                 )
             )
             return

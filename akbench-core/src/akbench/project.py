@@ -11,7 +11,7 @@ from pathlib import Path
 
 from akbench.spec import HostError, InputError
 
-__all__ = ["Project", "cache_faults", "cache_folder"]
+__all__ = ["Project", "cache_faults", "cache_folder", "state_folder"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,3 +79,11 @@ def cache_folder() -> Path:
 
     chosen = os.environ.get("AKBENCH_CACHE")
     return Path(chosen).resolve() if chosen else user_cache_path("akbench")
+
+
+def state_folder() -> Path:
+    """Where findings about this machine's installation are kept; ``AKBENCH_STATE`` overrides it."""
+    from platformdirs import user_state_path
+
+    chosen = os.environ.get("AKBENCH_STATE")
+    return Path(chosen).resolve() if chosen else user_state_path("akbench")
