@@ -132,11 +132,11 @@ def _build(interpreter: Interpreter, pins: tuple[str, ...], root: Path) -> None:
 
     A folder without its record is what a killed build left: nobody uses it, and the next build starts afresh.
     """
-    builder = _builder(interpreter, root.parent)
+    builder = _builder(interpreter, root.parent) if pins else None
     _remove(root)
     try:
         _run([interpreter.executable, "-I", "-m", "venv", "--without-pip", root], "the virtual environment")
-        if pins:
+        if builder is not None:
             _install(builder, pins, root)
             _check_closure(builder, root)
         # Exit code 1 means that some file is no valid Python: test data of a package, and no loss.
