@@ -160,6 +160,10 @@ class Catalogue:
         adapter = self._adapter(SandboxRecord, name, "sandbox")
         return adapter, cast("Sandbox", adapter.load(Sandbox))
 
+    def registered(self, kind: type[Record], name: str) -> Adapter | None:
+        """The adapter of this kind with id `name`, not loaded; None if no extension brings one."""
+        return self._adapters.get((kind, name))
+
     def sandbox_names(self) -> tuple[str, ...]:
         """All sandboxes, in the order of registration: strongest first among the built-in ones."""
         return tuple(name for kind, name in self._adapters if kind is SandboxRecord)
