@@ -3,6 +3,8 @@
 `fails` names the one contract test that must catch a liar. Run by test_liars.py.
 """
 
+# ruff: noqa: N801, RUF012 - a liar is a class within the class that catches it
+
 from __future__ import annotations
 
 import json
@@ -230,7 +232,7 @@ class TestPremature(ServiceLies):
 
     class adapter(Service):
         def wait_for_completion(self, session, seconds):
-            return session.ended.wait(seconds) or session.seconds == 0.2
+            return session.seconds == 0.2 or session.ended.wait(seconds)
 
         def get_status(self, session):
             return SessionStatus.FINISHED

@@ -15,18 +15,33 @@ from akbench.testing.scripted_model import RequestRecord, ScriptedModel
 if TYPE_CHECKING:
     from akbench.testing.contract.agent import AgentContract as AgentContract
     from akbench.testing.contract.agent_stage import AgentLimits as AgentLimits
+    from akbench.testing.contract.evaluator import EvaluatorContract as EvaluatorContract
+    from akbench.testing.contract.plugin import PluginContract as PluginContract
+    from akbench.testing.contract.runtime import RuntimeContract as RuntimeContract
+    from akbench.testing.contract.runtime import RuntimeLimits as RuntimeLimits
+    from akbench.testing.contract.sandbox import SandboxContract as SandboxContract
 
 _CONTRACTS = {
     "AgentContract": "akbench.testing.contract.agent",
     "AgentLimits": "akbench.testing.contract.agent_stage",
+    "EvaluatorContract": "akbench.testing.contract.evaluator",
+    "PluginContract": "akbench.testing.contract.plugin",
+    "RuntimeContract": "akbench.testing.contract.runtime",
+    "RuntimeLimits": "akbench.testing.contract.runtime",
+    "SandboxContract": "akbench.testing.contract.sandbox",
 }
 
 __all__ = [
     "Action",
     "AgentContract",
     "AgentLimits",
+    "EvaluatorContract",
     "Fault",
+    "PluginContract",
     "RequestRecord",
+    "RuntimeContract",
+    "RuntimeLimits",
+    "SandboxContract",
     "Script",
     "ScriptedModel",
     "Step",

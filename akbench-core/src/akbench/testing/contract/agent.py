@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
+from functools import partial
 from typing import Any, ClassVar, cast
 
 import pytest
 
 from akbench.descriptors.agent import AgentPart
-from akbench.descriptors.snapshot import canonical_hash
 from akbench.descriptors.trial import AgentTrial
 from akbench.experiment.configuration import configuration_faults
 from akbench.run.outcome_check import outcome_faults
@@ -18,7 +18,6 @@ from akbench.spec import (
     AgentRecord,
     AgentStatus,
     JsonValue,
-    Probe,
     ProcessAgent,
     Reading,
     SessionAgent,
@@ -27,8 +26,8 @@ from akbench.spec import (
     Usage,
 )
 from akbench.testing.contract.agent_stage import AgentLimits, AgentStage, Performance, Result, sandbox_named
+from akbench.testing.contract.checks import Described, check_probe
 from akbench.testing.contract.contract import (
-    Contract,
     allowed_values,
     raised_by,
     refused,
@@ -37,7 +36,6 @@ from akbench.testing.contract.contract import (
     skip_untold,
     wrong_values,
 )
-from akbench.testing.hook_imports import hook_imports
 
 __all__ = ["AgentContract"]
 
@@ -46,7 +44,7 @@ NUMBERS = tuple(each.name for each in fields(Usage))
 STOPPED = frozenset({AgentStatus.TIMEOUT, AgentStatus.CANCELLED})
 
 
-class AgentContract(Contract):
+class AgentContract(Described):
     """Subclass it in a test module, with a name that begins with ``Test``, and say in `descriptor` where the agent's
     descriptor lies. What the agent is tried with is the descriptor's ``trial``. Overrides for what a file cannot say:
     the fixture `config` (values that are known only when the test runs), `sandbox` (``auto``, ``local`` or
@@ -83,17 +81,6 @@ class AgentContract(Contract):
         skip_absent(whole.probe)
         return whole
 
-    def test_the_descriptor_says_the_same_twice(self) -> None:
-        """The descriptor can be read, and reading it again gives the same hash."""
-        first = self.snapshot()
-        assert canonical_hash(first.document.data) == canonical_hash(self.read_descriptor().document.data)
-
-    def test_the_hooks_are_light_and_say_the_same_twice(self) -> None:
-        """The hook module imports `akbench.spec` alone, and registers the same each time. Skipped for an adapter that
-        is not installed.
-        """
-        check_hooks(self)
-
     def test_the_probe_finds_the_agent(self, whole: AgentStage) -> None:
         """`probe` returns a `Probe` with what is installed, capabilities among the known three values; a problem
         names its mend. Where there is a problem, what needs the agent is skipped and no verdict is kept.
@@ -107,24 +94,23 @@ class AgentContract(Contract):
         """
         schema = stage.part.configuration_schema
         assert configuration_faults("the trial", schema, stage.config) == []
-        for config in allowed_values(schema, {**stage.config, **stage.trial.task.config}):
-            with stage.opened(config) as open_session:
-                error = raised_by(open_session)
-            assert error is None, f"{config} is allowed by the schema, but start_session raises {error!r}"
+        with stage.opened() as open_session:
+            for config in allowed_values(schema, {**stage.config, **stage.trial.task.config}):
+                error = raised_by(partial(open_session, config))
+                assert error is None, f"{config} is allowed by the schema, but start_session raises {error!r}"
 
     def test_a_wrong_configuration_is_refused_with_a_message(self, stage: AgentStage) -> None:
         """What the trial calls wrong is refused with an `InputError`; a value of another type or a missing key leads
         to nothing else than an `InputError`, if to any error.
         """
         config = {**stage.config, **stage.trial.task.config}
-        for wrong in stage.trial.wrong:
-            with stage.opened({**config, **wrong}) as open_session:
-                error = raised_by(open_session)
-            assert refused(error), f"{wrong} must be refused with an InputError, not {error!r}"
-        for wrong in wrong_values(stage.part.configuration_schema, config):
-            with stage.opened(wrong) as open_session:
-                error = raised_by(open_session)
-            assert error is None or refused(error), f"{wrong} must be refused with an InputError, not {error!r}"
+        with stage.opened() as open_session:
+            for wrong in stage.trial.wrong:
+                error = raised_by(partial(open_session, {**config, **wrong}))
+                assert refused(error), f"{wrong} must be refused with an InputError, not {error!r}"
+            for wrong in wrong_values(stage.part.configuration_schema, config):
+                error = raised_by(partial(open_session, wrong))
+                assert error is None or refused(error), f"{wrong} must be refused with an InputError, not {error!r}"
 
     def test_the_agent_starts_and_its_end_is_noticed(self, stage: AgentStage) -> None:
         """The quick task ends as COMPLETED, and at that time the work is done and no process of it has to be stopped:
@@ -171,7 +157,7 @@ class AgentContract(Contract):
         assert late.end is not None, _why(late)
         assert late.end.outcome.status is AgentStatus.TIMEOUT, "the time was over, and the work was not said to be late"
         assert late.grace_seconds <= stage.limits.stop, "an agent may take no longer than that to stop"
-        assert late.seconds < stage.limits.slow + 2 * stage.limits.stop
+        assert (late.end.seconds or 0.0) < stage.limits.slow + 2 * stage.limits.stop
 
     def test_cancelling_ends_the_work(self, stage: AgentStage) -> None:
         """The slow task is cancelled under way: it stops soon and ends as CANCELLED. Skipped without the capability
@@ -184,7 +170,7 @@ class AgentContract(Contract):
         assert cancelled.end is not None, _why(cancelled)
         assert cancelled.end.outcome.status is AgentStatus.CANCELLED, cancelled.end.outcome.reason
         assert cancelled.end.stopped, "; ".join(cancelled.faults) or "the agent did not stop when asked to"
-        assert cancelled.seconds < stage.limits.begin + 2 * stage.limits.stop
+        assert (cancelled.end.seconds or 0.0) < stage.limits.begin + 2 * stage.limits.stop
 
     def test_waiting_takes_no_longer_than_told(self, stage: AgentStage) -> None:
         """`wait_for_completion` returns after the time it was given, whether or not the work is over."""
@@ -208,7 +194,9 @@ class AgentContract(Contract):
         skip_for("fresh_session", stage.part.capabilities["fresh_session"])
         first, second = stage.quick, stage.second
         assert first.word.encode() not in second.marks, "the second session knows the first one's task"
-        assert first.word not in repr(_kept_by(stage.agent)), "the adapter keeps the first session's task"
+        kept = repr(_kept_by(stage.agent))
+        assert first.word not in kept, "the adapter keeps the first session's task"
+        assert second.word not in kept, "the adapter keeps the second session's task"
         if first.outcome and second.outcome and first.outcome.session_id:
             assert first.outcome.session_id != second.outcome.session_id
 
@@ -287,27 +275,6 @@ class AgentContract(Contract):
 
 
 YES = Support.YES
-
-
-def check_hooks(contract: Contract) -> None:
-    """The test of the same name, for all kinds."""
-    extension = contract.extension()
-    if extension is None:
-        pytest.skip("the adapter is not installed as an extension")
-    targets = [record.target for record in extension.records if hasattr(record, "target")]
-    imports = hook_imports(extension.module.partition(":")[0], targets)
-    assert imports.faults() == ()
-    again = contract.extension()
-    assert again is not None
-    assert again.records == extension.records
-
-
-def check_probe(probe: object) -> None:
-    """What holds for every probe."""
-    assert isinstance(probe, Probe)
-    assert probe.version is None or probe.version.strip()
-    assert all(isinstance(support, Support) for support in probe.capabilities.values())
-    assert all(problem.message.strip() and problem.mend.strip() for problem in probe.problems)
 
 
 def _why(performance: Performance) -> str:

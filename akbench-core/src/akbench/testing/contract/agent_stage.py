@@ -112,7 +112,6 @@ class Performance:
     end: SessionEnd | None
     error: Exception | None
     faults: tuple[str, ...]
-    seconds: float
     result: Result | None
     changed: tuple[str, ...]
     tampered: tuple[str, ...]
@@ -225,13 +224,14 @@ class AgentStage:
         return self._perform(self.trial.failing_task, self.limits.task)
 
     @contextmanager
-    def opened(self, config: Mapping[str, JsonValue]) -> Iterator[Callable[[], None]]:
-        """A call that opens a session with `config` and closes it, without a task; it raises what opening does."""
-        with self._prepared(self.trial.task, config, self.limits.task, "word") as (work, request, folder):
+    def opened(self) -> Iterator[Callable[[Mapping[str, JsonValue]], None]]:
+        """A call that opens a session with a configuration and closes it; it raises what opening does."""
+        with self._prepared(self.trial.task, self.config, self.limits.task, "word") as (work, request, folder):
             host = AgentHost(work, request, folder.path, threading.Event(), lambda invocation: invocation)
 
-            def open_and_close() -> None:
-                session = bounded(lambda: self.agent.start_session(request, host), self.limits.call, "start_session")
+            def open_and_close(config: Mapping[str, JsonValue]) -> None:
+                asked = replace(request, config=copy.deepcopy(dict(config)))
+                session = bounded(lambda: self.agent.start_session(asked, host), self.limits.call, "start_session")
                 with suppress(Exception):  # closing is another test's question
                     bounded(lambda: self.agent.close_session(session), self.limits.call, "close_session")
 
@@ -310,14 +310,13 @@ class AgentStage:
             work = replace(prepared, agent=spy)
             host = AgentHost(work, request, folder.path, cancelled, launch)
             given, elsewhere = belongings(self._world.given), belongings(self._world.elsewhere)
-            end, error, begun = None, None, time.monotonic()
+            end, error = None, None
             with Residue() as residue, self._world.inhabited():
                 try:
                     patience = Patience(call=self.limits.call, cancel=self.limits.stop)
                     end = carry_out(work, request, host, cancelled, folder, patience)
                 except Exception as fault:  # noqa: BLE001 - whatever an adapter raises is what a test asks about
                     error = fault
-                passed = time.monotonic() - begun
                 at_close = belongings((work.worktree.workspace,))
                 marks = _marks(work, folder.path, spy.said)
             time.sleep(look_again_after)
@@ -327,7 +326,6 @@ class AgentStage:
                 end=end,
                 error=error,
                 faults=tuple(event.text for event in events if event.kind == "adapter_fault"),
-                seconds=passed,
                 result=spy.result,
                 changed=differences(elsewhere, belongings(self._world.elsewhere)),
                 tampered=(*differences(given, belongings(self._world.given)), *_config_changes(config, self, task)),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from functools import cache
@@ -23,7 +22,7 @@ from akbench.spec.hooks import Record
 from akbench.testing.contract.recording import CANNOT_RUN, Recorder
 from akbench.testing.contract.world import World, made_world
 
-__all__ = ["Contract", "contract_tests", "raised_by"]
+__all__ = ["Contract", "catalogue", "contract_tests", "raised_by"]
 
 
 class Contract:
@@ -38,18 +37,11 @@ class Contract:
     adapter: ClassVar[type[Any] | None] = None
     trial: ClassVar[Mapping[str, Any] | None] = None
 
-    pytestmark: ClassVar[list[pytest.MarkDecorator]]
     record_kind: ClassVar[type[Record]]
     contract_kind: ClassVar[type[Any]]
     _stack: ClassVar[ExitStack]
     _stage: ClassVar[Any]
     _snapshot: ClassVar[Snapshot[Any]]
-
-    def __init_subclass__(cls) -> None:
-        """Keep the tests of one class on one worker: they share their runs, and the verdict needs them all."""
-        super().__init_subclass__()
-        if "xdist.plugin" in sys.modules:  # only then the mark is known
-            cls.pytestmark = [pytest.mark.xdist_group(f"{cls.__module__}.{cls.__qualname__}")]
 
     @classmethod
     def setup_class(cls) -> None:
@@ -93,7 +85,7 @@ class Contract:
     @classmethod
     def registered(cls) -> Adapter | None:
         """The installed adapter that is under test; None for one that is not installed."""
-        adapter = _catalogue().registered(cls.record_kind, cls.adapter_id())
+        adapter = catalogue().registered(cls.record_kind, cls.adapter_id())
         if adapter is None or cls.adapter is None:
             return adapter
         return adapter if type(adapter.load(cls.contract_kind)) is cls.adapter else None
@@ -133,7 +125,8 @@ class Contract:
 
 
 @cache
-def _catalogue() -> Catalogue:
+def catalogue() -> Catalogue:
+    """What is installed."""
     return Catalogue.load()
 
 
