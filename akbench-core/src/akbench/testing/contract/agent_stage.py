@@ -164,6 +164,8 @@ class AgentStage:
         self._world = world
         self._sandbox = sandbox if part.execution_type == "process" else LocalSandbox()
         self._count = 0
+        self._snapshot = take_snapshot(_GIVEN, world.cache)
+        self._given, self._elsewhere = belongings(world.given), belongings(world.elsewhere)
 
     def declared(self) -> dict[str, str]:
         """The variables of this environment that the descriptor names."""
@@ -270,7 +272,7 @@ class AgentStage:
     ) -> AgentWork:
         sandbox, environment = self._sandbox, environment_with()
         worktree = lay_worktree(
-            take_snapshot(_GIVEN, self._world.cache),
+            self._snapshot,
             scratch,
             inside_workspace=sandbox.inside("workspace", scratch / "workspace"),
             inside_repository=sandbox.inside("repository", scratch / "repo.git"),
@@ -309,7 +311,6 @@ class AgentStage:
             )
             work = replace(prepared, agent=spy)
             host = AgentHost(work, request, folder.path, cancelled, launch)
-            given, elsewhere = belongings(self._world.given), belongings(self._world.elsewhere)
             end, error = None, None
             with Residue() as residue, self._world.inhabited():
                 try:
@@ -327,8 +328,11 @@ class AgentStage:
                 error=error,
                 faults=tuple(event.text for event in events if event.kind == "adapter_fault"),
                 result=spy.result,
-                changed=differences(elsewhere, belongings(self._world.elsewhere)),
-                tampered=(*differences(given, belongings(self._world.given)), *_config_changes(config, self, task)),
+                changed=differences(self._elsewhere, belongings(self._world.elsewhere)),
+                tampered=(
+                    *differences(self._given, belongings(self._world.given)),
+                    *_config_changes(config, self, task),
+                ),
                 left=residue.processes,
                 later=differences(at_close, belongings((work.worktree.workspace,))),
                 waited=spy.overrun,

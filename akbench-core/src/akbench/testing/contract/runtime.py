@@ -397,7 +397,7 @@ class RuntimeContract(Described):
         assert stage.seen.missing == ()
 
     def test_an_agent_can_be_carried(self, stage: _Stage) -> None:
-        """`launch` returns an invocation, and `model_url`, if there is one, an http address on loopback that answers."""
+        """`launch` returns an invocation; `model_url`, if there is one, is an http address of loopback that answers."""
         seen = _well(stage)
         assert isinstance(seen.launched, Invocation)
         assert seen.launched.argv
