@@ -17,7 +17,7 @@ FIX = r"sed -i 's/names\[0\]}!\"$/names[-1]}!\"/' greeting/__init__.py"
 SCRIPT = f"""\
 schema_version: "1.0"
 scripts:
-  - match: "names both"
+  - match: "name both"
     steps: [{{say: "the last name is wanted", usage: {{input_tokens: 70}}}}]
   - match: "Give the command"
     steps: [{{say: {json.dumps(FIX)}, usage: {{input_tokens: 30}}}}]

@@ -28,7 +28,7 @@ class Task:
             return
         for name, text in self.body["files"].items():
             fixed = text.replace('names[0]}!"\n', 'names[-1]}!"\n')
-            if fixed != text and "names both" in self.body["prompt"]:
+            if fixed != text and "name both" in self.body["prompt"]:
                 self.changes[name] = fixed
         self.state = "done"
 
