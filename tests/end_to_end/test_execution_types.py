@@ -77,7 +77,7 @@ def test_an_agent_behind_an_api_is_sent_the_task_and_its_changes_are_fetched(equ
     assert told["observations"]["output_tokens"]["unavailable"]
     assert told["workspace_changes"] == [{"path": "greeting/__init__.py", "change": "modified"}]
     assert found[""]["status"] == "valid_with_warnings"
-    assert any("works outside the sandbox" in reason for reason in found[""]["reasons"])
+    assert any("works outside the sandbox" in reason for reason in found[""]["status_reasons"])
 
 
 def test_a_service_has_one_session_for_each_of_several_runs_at_once(equipped: ProjectUnderTest):
@@ -144,7 +144,7 @@ def test_a_router_that_runs_otherwise_than_asked_or_dies_spoils_no_number(equipp
     )
     other = run(equipped, "pair: {id: two_models}", execution=execution % "ignores")
     assert other[""]["status"] == "invalid"
-    assert "runtime switchboard: label was observed to differ from what was asked for" in other[""]["reasons"]
+    assert "runtime switchboard: label was observed to differ from what was asked for" in other[""]["status_reasons"]
     dead = run(equipped, "pair: {id: two_models}", execution=execution % "dies")
     assert (dead["pair"]["state"], dead["pair"]["solved"]) == ("INFRASTRUCTURE_ERROR", None)
     assert "the runtime was not well after the agent's work" in dead["pair"]["reason"]
