@@ -192,9 +192,11 @@ class Catalogue:
     def _all(self, kind: type[Record]) -> tuple[Adapter, ...]:
         return tuple(self._adapters[key] for key in sorted(k for k in self._adapters if k[0] is kind))
 
-    def metric_function(self, name: str) -> Callable[[RunFacts], Reading]:
-        """The function behind the metric descriptor `name`."""
+    def metric_function(self, name: str) -> Callable[[RunFacts], Reading] | None:
+        """The function behind the metric descriptor `name`; None for one that plugins report."""
         descriptor = cast("MetricDescriptor", self.find("metric", name).model)
+        if descriptor.metric.adapter is None:
+            return None
         adapter = self._adapter(MetricRecord, descriptor.metric.adapter, "metric adapter")
         return cast("Callable[[RunFacts], Reading]", adapter.function())
 

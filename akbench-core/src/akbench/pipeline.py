@@ -22,6 +22,7 @@ from akbench.dataset.format import SdistSource
 from akbench.descriptors.configuration import NamedVariable
 from akbench.descriptors.kinds import ExperimentDescriptor, RuntimeDescriptor
 from akbench.descriptors.snapshot import Snapshot, load
+from akbench.experiment.configuration import complete_configuration
 from akbench.experiment.plan import Plan, PlannedRun, Variant
 from akbench.experiment.planner import SCRIPTED_MODEL, ResolvedSandbox, plan_experiment, select_tasks
 from akbench.project import Project, cache_faults, cache_folder
@@ -30,6 +31,7 @@ from akbench.run.journal import RunFolder
 from akbench.run.record import Event, ExperimentEnd, ExperimentRecord, RunResult, RunSpec
 from akbench.run.runtime_work import ReadyPlugin, ReadyRuntime
 from akbench.spec import (
+    AkbenchError,
     Evaluator,
     HostError,
     InputError,
@@ -145,7 +147,7 @@ def load_experiment(project: Project, path: Path, catalogue: Catalogue) -> Loade
         bounded=sandbox.bounded,
         shortcomings=_shortcomings(adapter, sandbox, experiment, catalogue),
     )
-    plan = plan_experiment(experiment, catalogue, dataset, resolved)
+    plan = plan_experiment(experiment, catalogue, dataset, resolved, _probes(experiment, catalogue, sandbox))
     _check_script(experiment, project)
     return Loaded(
         project=project,
@@ -156,6 +158,27 @@ def load_experiment(project: Project, path: Path, catalogue: Catalogue) -> Loade
         sandbox_facts=facts,
         plan=plan,
     )
+
+
+def _probes(experiment: Snapshot[ExperimentDescriptor], catalogue: Catalogue, sandbox: Sandbox) -> dict[str, Probe]:
+    """What the adapters of the experiment's agents find here, by agent id; whatever cannot be asked is left out."""
+    part = experiment.model.experiment
+    found: dict[str, Probe] = {}
+    for reference in (*part.agents.values(), *((part.agent,) if part.agent else ())):
+        try:
+            described = catalogue.agent(reference.id).model.agent
+            adapter, agent = catalogue.agent_adapter(described.adapter)
+        except AkbenchError:  # the planner names it with its place, or the run does
+            continue
+        config = complete_configuration(described.configuration_schema, reference.config)
+        declared = {each.name: os.environ[each.name] for each in described.environment if each.name in os.environ}
+        context = ProbeContext(config=config, environ=declared, bounded=sandbox.bounded)
+        try:
+            with adapter.guard("cannot be probed"):
+                found.setdefault(reference.id, agent.probe(context))
+        except AkbenchError as error:
+            found[reference.id] = Probe(version=None, problems=(Problem(message=str(error), mend="correct it"),))
+    return found
 
 
 def _sandbox(
@@ -589,4 +612,5 @@ def _extensions(loaded: Loaded) -> dict[str, str]:
 def _metric_functions(loaded: Loaded) -> dict[str, Callable[..., Any]]:
     names = loaded.experiment.model.experiment.metrics
     wanted = names or tuple(snapshot.model.id for snapshot in loaded.catalogue.descriptors("metric"))
-    return {name: loaded.catalogue.metric_function(name) for name in wanted}
+    functions = {name: loaded.catalogue.metric_function(name) for name in wanted}
+    return {name: function for name, function in functions.items() if function is not None}

@@ -93,7 +93,7 @@ def catalogue(tmp_path_factory: pytest.TempPathFactory) -> Catalogue:
 def plan(factors: dict[str, str], catalogue: Catalogue, dataset: Dataset) -> Plan:
     lines = "".join(f"      - {{id: {name}, values: {values}}}\n" for name, values in factors.items())
     snapshot = load_document(parse(EXPERIMENT + lines, "e.yaml"), ExperimentDescriptor, origin="test")
-    return plan_experiment(snapshot, catalogue, dataset, ResolvedSandbox(id="bubblewrap", bounded=True))
+    return plan_experiment(snapshot, catalogue, dataset, ResolvedSandbox(id="bubblewrap", bounded=True), {})
 
 
 def test_there_are_nine_types():
@@ -173,7 +173,7 @@ REFUSED = {
     "a circle": ({"chicken": "[x]", "egg": "[x]"}, "dimensions depend on each other in a circle: "),
     "two for one key": (
         {"thinking": "[true]", "also_thinking": "[false]"},
-        "e.yaml:15:14: dimensions 'thinking' and 'also_thinking' both set the configuration key 'thinking' of the agent",
+        "e.yaml:15:14: dimensions 'thinking' and 'also_thinking' both set the configuration key 'thinking'",
     ),
 }
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from akbench.spec import JsonValue
+from akbench.spec import JsonValue, Support
 
 __all__ = [
     "AgentChoice",
@@ -125,7 +125,11 @@ class PlannedRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """Everything that will run, in order. `warnings` are reasons why the result cannot be plainly ``valid``."""
+    """Everything that will run, in order.
+
+    `capabilities` says of each compared agent what it can do here: declared, or found out where that could be probed.
+    `warnings` are reasons why the result cannot be plainly ``valid``.
+    """
 
     variants: tuple[Variant, ...]
     tasks: tuple[PlannedTask, ...]
@@ -134,6 +138,7 @@ class Plan:
     concurrency: int
     timeout_seconds: float
     sandbox: str
+    capabilities: Mapping[str, Mapping[str, Support]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()

@@ -24,7 +24,7 @@ from akbench.experiment.plan import (
     Variant,
 )
 from akbench.experiment.rejection import ExperimentSnapshot, Location, rejected
-from akbench.spec import InputError, JsonValue, Support
+from akbench.spec import InputError, JsonValue, Probe, Support
 
 __all__ = ["SCRIPTED_MODEL", "ResolvedSandbox", "plan_experiment", "select_tasks"]
 
@@ -41,9 +41,15 @@ class ResolvedSandbox:
 
 
 def plan_experiment(
-    experiment: ExperimentSnapshot, catalogue: Catalogue, dataset: Dataset, sandbox: ResolvedSandbox
+    experiment: ExperimentSnapshot,
+    catalogue: Catalogue,
+    dataset: Dataset,
+    sandbox: ResolvedSandbox,
+    probed: Mapping[str, Probe],
 ) -> Plan:
     """Check everything that can be checked without running, and lay out the runs.
+
+    `probed` is what the adapters found out on this machine, by agent id: it overrides what descriptors declare.
 
     Raises `PlanRejectedError` with the place in the experiment file for what cannot be run as asked.
     """
@@ -52,7 +58,7 @@ def plan_experiment(
     tasks = select_tasks(experiment, dataset)
     _check_evaluators(experiment, catalogue, tasks)
     _check_metrics(experiment, catalogue)
-    agents = _agents(experiment, catalogue)
+    agents = _agents(experiment, catalogue, probed)
     layers = find_layers(experiment, catalogue, {name: agent.descriptor for name, agent in agents.items()})
     variants = _variants(experiment, catalogue, agents, layers)
     capability_warnings = _check_capabilities(experiment, agents)
@@ -73,7 +79,8 @@ def plan_experiment(
         concurrency=part.execution_policy.concurrency,
         timeout_seconds=part.execution_policy.timeout_seconds,
         sandbox=sandbox.id,
-        notes=_capability_differences(agents),
+        capabilities=_contestants(agents),
+        notes=(*_capability_differences(agents), *_not_runnable(probed)),
         warnings=(
             *sandbox.shortcomings,
             *_unconfined(variants),
@@ -134,14 +141,15 @@ def _check_metrics(experiment: ExperimentSnapshot, catalogue: Catalogue) -> None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Agent:
-    """An agent of the experiment: its reference, where that stands in the file, and its descriptor."""
+    """An agent of the experiment: its reference, where that stands in the file, its descriptor, what it can do here."""
 
     reference: AgentReference
     location: Location
     descriptor: AgentDescriptor
+    capabilities: Mapping[str, Support]
 
 
-def _agents(experiment: ExperimentSnapshot, catalogue: Catalogue) -> dict[str, _Agent]:
+def _agents(experiment: ExperimentSnapshot, catalogue: Catalogue, probed: Mapping[str, Probe]) -> dict[str, _Agent]:
     """Name -> agent, for every agent that a variant can use. The unnamed ``agent`` has the name ''."""
     part = experiment.model.experiment
     references: dict[str, tuple[AgentReference, Location]] = {
@@ -150,12 +158,17 @@ def _agents(experiment: ExperimentSnapshot, catalogue: Catalogue) -> dict[str, _
     if part.agent is not None:
         references[""] = (part.agent, ("experiment", "agent"))
     return {
-        name: _agent(experiment, catalogue, reference, location) for name, (reference, location) in references.items()
+        name: _agent(experiment, catalogue, reference, location, probed)
+        for name, (reference, location) in references.items()
     }
 
 
 def _agent(
-    experiment: ExperimentSnapshot, catalogue: Catalogue, reference: AgentReference, location: Location
+    experiment: ExperimentSnapshot,
+    catalogue: Catalogue,
+    reference: AgentReference,
+    location: Location,
+    probed: Mapping[str, Probe],
 ) -> _Agent:
     try:
         descriptor = catalogue.agent(reference.id).model
@@ -164,7 +177,9 @@ def _agent(
     if reference.version is not None and reference.version != descriptor.version:
         message = f"agent {reference.id!r} is described here in version {descriptor.version}, not {reference.version}"
         raise rejected(experiment, message, (*location, "version"))
-    return _Agent(reference=reference, location=location, descriptor=descriptor)
+    found = probed[reference.id].capabilities if reference.id in probed else {}
+    capabilities = {**descriptor.agent.capabilities, **found}
+    return _Agent(reference=reference, location=location, descriptor=descriptor, capabilities=capabilities)
 
 
 def _variants(
@@ -274,13 +289,13 @@ def _with_baseline(experiment: ExperimentSnapshot, variants: tuple[Variant, ...]
 def _check_capabilities(experiment: ExperimentSnapshot, agents: dict[str, _Agent]) -> tuple[str, ...]:
     requires = experiment.model.experiment.requires
     warnings: list[str] = []
-    for agent in agents.values():
+    for agent, capabilities in _contestants(agents).items():
         for name in requires.capabilities:
-            support = agent.descriptor.agent.capabilities[name]
+            support = capabilities[name]
             if support is Support.YES:
                 continue
             lack = "lacks" if support is Support.NO else "is not known to have"
-            message = f"agent {agent.descriptor.id!r} {lack} the required capability {name!r}"
+            message = f"agent {agent!r} {lack} the required capability {name!r}"
             if support is Support.NO and requires.mode == "strict":
                 mend = "; drop it, or set requires.mode: best_effort"
                 raise rejected(experiment, message + mend, ("experiment", "requires", "capabilities"))
@@ -288,13 +303,18 @@ def _check_capabilities(experiment: ExperimentSnapshot, agents: dict[str, _Agent
     return tuple(warnings)
 
 
-def _capability_differences(agents: dict[str, _Agent]) -> tuple[str, ...]:
-    """Where the compared contestants differ, one sentence per capability."""
-    contestants = {
-        agent.descriptor.id: agent.descriptor.agent.capabilities
+def _contestants(agents: dict[str, _Agent]) -> dict[str, Mapping[str, Support]]:
+    """What each compared agent can do, by its id."""
+    return {
+        agent.descriptor.id: agent.capabilities
         for agent in agents.values()
         if agent.descriptor.agent.role == "contestant"
     }
+
+
+def _capability_differences(agents: dict[str, _Agent]) -> tuple[str, ...]:
+    """Where the compared contestants differ, one sentence per capability."""
+    contestants = _contestants(agents)
     names = sorted({name for capabilities in contestants.values() for name in capabilities})
     notes = []
     for name in names:
@@ -308,6 +328,14 @@ def _capability_differences(agents: dict[str, _Agent]) -> tuple[str, ...]:
 def _unconfined(variants: tuple[Variant, ...]) -> tuple[str, ...]:
     outside = sorted({each.agent.id for each in variants if each.agent.execution_type != "process"})
     return tuple(f"agent {name!r} works outside the sandbox: nothing confines it" for name in outside)
+
+
+def _not_runnable(probed: Mapping[str, Probe]) -> tuple[str, ...]:
+    return tuple(
+        f"agent {name!r} cannot run here yet: {problem.message} ({problem.mend})"
+        for name, probe in sorted(probed.items())
+        for problem in probe.problems
+    )
 
 
 def _model_warnings(*, scripted: bool) -> tuple[str, ...]:
