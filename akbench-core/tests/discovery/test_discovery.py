@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from made_extensions import GOOD, agent_descriptor, akbench, install, install_agent
 
+from akbench import spec
+
 BROKEN = {
     "import error": ("import does_not_exist_anywhere", "does_not_exist_anywhere"),
     "syntax error": ("def (", "SyntaxError"),
@@ -182,3 +184,18 @@ def test_hook_modules_of_the_core_are_light():
     code = "import sys, akbench.builtin.hooks; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not set(loaded) & (set(HEAVY) - {"pluggy"})
+
+
+def test_hook_modules_load_no_part_of_the_contract_that_they_do_not_name():
+    code = (
+        "import sys, akbench.builtin.hooks; print(*[name for name in sys.modules if name.startswith('akbench.spec.')])"
+    )
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert loaded == ["akbench.spec.hooks"]
+
+
+def test_every_promised_name_of_the_contract_is_there_and_no_other():
+    assert [name for name in spec.__all__ if not hasattr(spec, name)] == []
+    assert set(spec.__all__) <= set(dir(spec))
+    with pytest.raises(AttributeError, match="no attribute 'AgentRekord'"):
+        spec.AgentRekord  # noqa: B018 - the access is what is tested

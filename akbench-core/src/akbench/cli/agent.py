@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import click
 
 from akbench.cli.output import json_option, print_json, print_table, project_option, say
-from akbench.spec import ExtensionError, InputError, JsonValue, Probe, ProbeContext, Problem, Support
 
 if TYPE_CHECKING:
     from akbench.catalogue import Catalogue
     from akbench.descriptors.kinds import AgentDescriptor
+    from akbench.spec import JsonValue, Probe, Support
 
 __all__ = ["agent", "probe_agent"]
 
@@ -62,6 +62,7 @@ def probe_agent(catalogue: Catalogue, model: AgentDescriptor) -> Probe:
     """Probe an agent with its default configuration."""
     from akbench.experiment.configuration import complete_configuration
     from akbench.pipeline import strongest_sandbox
+    from akbench.spec import ExtensionError, InputError, Probe, ProbeContext, Problem
 
     try:
         found, adapter = catalogue.agent_adapter(model.agent.adapter)
