@@ -116,7 +116,9 @@ def _agents(catalogue: Catalogue) -> Iterator[Finding]:
 
 
 def _working_agent(what: str, model: AgentDescriptor, version: str) -> Finding:
-    needs = "; ".join(message for _, message in configuration_faults(model, complete_configuration(model, {})))
+    schema = model.agent.configuration_schema
+    faults = configuration_faults(f"agent {model.id!r}", schema, complete_configuration(schema, {}))
+    needs = "; ".join(message for _, message in faults)
     if not needs:
         return Finding(what=what, state="ok", detail=version)
     mend = "give it in the experiment, below the agent's config"

@@ -10,19 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from akbench.spec.agent import (
-        AgentArtifact,
         AgentEvidence,
         AgentOutcome,
         AgentRequest,
         AgentStatus,
-        Invocation,
         ModelAccess,
-        Mount,
-        Probe,
-        ProbeContext,
-        Problem,
         ProcessAgent,
-        ProcessEvidence,
+        ProcessSession,
+        SessionAgent,
+        SessionStatus,
         ToolCall,
         TraceEvent,
     )
@@ -64,18 +60,22 @@ if TYPE_CHECKING:
         unavailable,
     )
     from akbench.spec.metric import RunFacts
+    from akbench.spec.plugin import Plugin, PluginEvidence, PluginFinding
+    from akbench.spec.probe import Probe, ProbeContext, Problem
+    from akbench.spec.process import Artifact, Host, Invocation, Mount, ProcessEvidence, RunningProcess
+    from akbench.spec.runtime import Health, ProviderAccess, Runtime, RuntimeEvent, RuntimeRequest, RuntimeState
     from akbench.spec.sandbox import Bind, Limits, Sandbox, SandboxProbe, SandboxRequest
 
 __all__ = [
     "API_VERSION",
     "CAPABILITIES",
-    "AgentArtifact",
     "AgentEvidence",
     "AgentOutcome",
     "AgentRecord",
     "AgentRequest",
     "AgentStatus",
     "AkbenchError",
+    "Artifact",
     "Bind",
     "Capability",
     "ConfigState",
@@ -88,6 +88,8 @@ __all__ = [
     "EvaluatorRecord",
     "ExporterRecord",
     "ExtensionError",
+    "Health",
+    "Host",
     "HostError",
     "ImporterRecord",
     "InputError",
@@ -100,20 +102,32 @@ __all__ = [
     "Mount",
     "Outcome",
     "PlanRejectedError",
+    "Plugin",
+    "PluginEvidence",
+    "PluginFinding",
     "PluginRecord",
     "Probe",
     "ProbeContext",
     "Problem",
     "ProcessAgent",
     "ProcessEvidence",
+    "ProcessSession",
+    "ProviderAccess",
     "Reading",
     "Record",
     "RunFacts",
+    "RunningProcess",
+    "Runtime",
+    "RuntimeEvent",
     "RuntimeRecord",
+    "RuntimeRequest",
+    "RuntimeState",
     "Sandbox",
     "SandboxProbe",
     "SandboxRecord",
     "SandboxRequest",
+    "SessionAgent",
+    "SessionStatus",
     "Support",
     "TestResult",
     "TestRole",
@@ -125,7 +139,19 @@ __all__ = [
     "unavailable",
 ]
 
-_MODULES = ("hooks", "errors", "measure", "agent", "evaluator", "metric", "sandbox")
+_MODULES = (
+    "hooks",
+    "errors",
+    "measure",
+    "probe",
+    "process",
+    "agent",
+    "evaluator",
+    "metric",
+    "runtime",
+    "plugin",
+    "sandbox",
+)
 """Where the names are, in the order in which they are looked for; what hook modules need comes first."""
 
 if not TYPE_CHECKING:  # a type checker sees the imports above, and misses no name that is not there
