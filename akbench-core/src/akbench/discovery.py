@@ -11,7 +11,7 @@ from typing import Any
 
 import pluggy
 
-from akbench.foreign import cause_of, distribution_of, foreign_code, installed_entry_points
+from akbench.foreign import Identity, cause_of, distribution_of, foreign_code, installed_entry_points
 from akbench.spec import ExtensionError, hooks
 
 __all__ = ["Disabled", "Extension", "Failure", "Installed", "discover"]
@@ -98,14 +98,15 @@ def discover(environ: dict[str, str] | None = None) -> Installed:
         Failure(name=name, distribution=name, version=version, cause=f"its metadata cannot be read: {cause}")
         for (name, version), cause in unreadable.items()
     ]
-    for entry in sorted(found, key=_order):
-        name, version = distribution_of(entry)
+    manager = pluggy.PluginManager(hooks.PROJECT)
+    manager.add_hookspecs(hooks)
+    for (name, version), entry in sorted(((distribution_of(entry), entry) for entry in found), key=_order):
         if entry.name in unwanted:
             disabled.append(Disabled(name=entry.name, distribution=name, version=version, module=entry.value))
             continue
         try:
             with foreign_code("it cannot be loaded"):
-                extensions.append(_load(entry))
+                records = _load(manager, entry)
         except ExtensionError as error:
             cause = error.__cause__ or error
             if strict:
@@ -113,24 +114,34 @@ def discover(environ: dict[str, str] | None = None) -> Installed:
             failures.append(
                 Failure(name=entry.name, distribution=name, version=version, cause=cause_of(cause), module=entry.value)
             )
+            continue
+        extensions.append(
+            Extension(name=entry.name, distribution=name, version=version, module=entry.value, records=records)
+        )
     return Installed(extensions=tuple(extensions), failures=tuple(failures), disabled=tuple(disabled))
 
 
-def _order(entry: EntryPoint) -> tuple[bool, str, str]:
+def _order(found: tuple[Identity, EntryPoint]) -> tuple[bool, str, str]:
     """The core first, so that nothing can take its names; then by name, so that the order is the same everywhere."""
-    distribution, _ = distribution_of(entry)
+    (distribution, _), entry = found
     return distribution != CORE, entry.name, distribution
 
 
-def _load(entry: EntryPoint) -> Extension:
-    distribution, version = distribution_of(entry)
-    manager = pluggy.PluginManager(hooks.PROJECT)
-    manager.add_hookspecs(hooks)
+def _load(manager: pluggy.PluginManager, entry: EntryPoint) -> tuple[Any, ...]:
+    """The records of one extension. It is alone in the manager, and nothing of it stays there."""
     module = entry.load()
-    manager.register(module, name=entry.name)
-    manager.check_pending()
-    records = tuple(record for hook, kind in RECORDS.items() for record in _call(manager, hook, kind))
-    return Extension(name=entry.name, distribution=distribution, version=version, module=entry.value, records=records)
+    try:
+        manager.register(module, name=entry.name)
+        manager.check_pending()
+        return tuple(record for hook, kind in RECORDS.items() for record in _call(manager, hook, kind))
+    finally:
+        _forget(manager, module)
+
+
+def _forget(manager: pluggy.PluginManager, module: Any) -> None:
+    """Also where the registration failed halfway: pluggy keeps what it took until then."""
+    if manager.is_registered(module):
+        manager.unregister(module)
 
 
 def _call(manager: pluggy.PluginManager, hook: str, kind: type[Any]) -> list[Any]:

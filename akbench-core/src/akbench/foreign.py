@@ -11,9 +11,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from importlib.metadata import Distribution, EntryPoint, distributions, entry_points
 
-__all__ = ["cause_of", "distribution_of", "foreign_code", "installed_entry_points", "summary_of"]
+__all__ = ["Identity", "cause_of", "distribution_of", "foreign_code", "installed_entry_points", "summary_of"]
 
 _LONGEST = 300
+
+type Identity = tuple[str, str]
+"""Name and version of a distribution."""
 
 
 @contextmanager
@@ -46,10 +49,6 @@ def cause_of(error: BaseException) -> str:
         return text
     name = type(error).__name__
     return f"{name}: {text}"[:_LONGEST] if text else name
-
-
-type Identity = tuple[str, str]
-"""Name and version of a distribution."""
 
 
 def installed_entry_points(group: str) -> tuple[list[EntryPoint], dict[Identity, str]]:
@@ -86,7 +85,8 @@ def _identity(distribution: Distribution) -> Identity:
     folder = str(getattr(getattr(distribution, "_path", None), "stem", ""))
     name, _, version = folder.partition("-")
     try:
-        return distribution.name or name or "unknown", distribution.version or version or "unknown"
+        metadata = distribution.metadata  # parsed anew each time it is asked for
+        return metadata["Name"] or name or "unknown", metadata["Version"] or version or "unknown"
     except Exception:  # noqa: BLE001 - damaged metadata still belongs to an extension that can be named
         return name or "unknown", version or "unknown"
 

@@ -12,7 +12,7 @@ import pytest
 from akbench.cli.new import write_distribution
 from akbench.spec import HostError, InputError
 
-KINDS = ("agent", "evaluator")
+KINDS = {"agent": {}, "evaluator": {}, "plugin": {"provider": "switchboard"}}
 
 
 def run(*words: str, cwd: Path, **environ: str) -> subprocess.CompletedProcess[str]:
@@ -28,7 +28,7 @@ def akbench(cwd: Path, *words: str, **environ: str) -> subprocess.CompletedProce
 @pytest.fixture(scope="module", params=KINDS)
 def written(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     folder = tmp_path_factory.mktemp("scaffold") / f"akbench-{request.param}-night-owl"
-    write_distribution(request.param, "night-owl", folder)
+    write_distribution(request.param, "night-owl", folder, **KINDS[request.param])
     return request.param, folder
 
 
@@ -65,6 +65,13 @@ def test_no_placeholder_is_left(written: tuple[str, Path]):
 def test_a_name_that_cannot_be_used_is_refused_and_nothing_is_written(tmp_path: Path, name: str):
     with pytest.raises(InputError, match="is no name"):
         write_distribution("agent", name, tmp_path / "new")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("provider", ["", "two words", "a: b", "-x"])
+def test_a_plugin_of_nothing_is_refused(tmp_path: Path, provider: str):
+    with pytest.raises(InputError, match="is no id of a runtime or an agent"):
+        write_distribution("plugin", "owl", tmp_path / "new", provider=provider)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -5,9 +5,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
-from made_extensions import GOOD, agent_descriptor, akbench, install
+from made_extensions import GOOD, agent_descriptor, akbench, install, install_agent
+
+from akbench import spec
 
 BROKEN = {
     "import error": ("import does_not_exist_anywhere", "does_not_exist_anywhere"),
@@ -50,29 +53,42 @@ BROKEN = {
         GOOD.replace('summary="a test"', 'summary="a test", descriptors=("faulty:bytes.yaml",)'),
         "its descriptors cannot be read: UnicodeDecodeError",
     ),
-    "registers twice": (GOOD.replace("return [", "return 2 * ["), "adapter 'aaa-broken-adapter' is registered twice"),
+    "registers twice": (GOOD.replace("return [", "return 2 * ["), "adapter '{name}-adapter' is registered twice"),
 }
 
 
-@pytest.mark.parametrize("case", BROKEN, ids=lambda case: case.replace(" ", "_"))
-def test_a_broken_extension_is_named_with_its_cause_and_the_others_work(tmp_path: Path, case: str):
-    source, cause = BROKEN[case]
-    (tmp_path / "exiting.py").write_text("raise SystemExit(5)")
-    (tmp_path / "faulty").mkdir()
-    (tmp_path / "faulty" / "__init__.py").write_text("")
-    (tmp_path / "faulty" / "agent.yaml").write_text(agent_descriptor("faulty").replace(": process", ": telepathy"))
-    (tmp_path / "faulty" / "bytes.yaml").write_bytes(b"id: \xff")
-    install(tmp_path, "aaa-broken", source)
-    install(tmp_path, "zzz-good", GOOD)
-    done = akbench(tmp_path, "agent", "list", "--json")
+@pytest.fixture(scope="module")
+def beside_all(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What is listed where every broken extension is installed at once."""
+    site = tmp_path_factory.mktemp("site")
+    (site / "exiting.py").write_text("raise SystemExit(5)")
+    (site / "faulty").mkdir()
+    (site / "faulty" / "__init__.py").write_text("")
+    (site / "faulty" / "agent.yaml").write_text(agent_descriptor("faulty").replace(": process", ": telepathy"))
+    (site / "faulty" / "bytes.yaml").write_bytes(b"id: \xff")
+    for case, (source, _) in BROKEN.items():
+        install(site, named(case), source)
+    install_agent(site, "zzz-good")
+    done = akbench(site, "agent", "list", "--json", AKBENCH_CACHE=str(site / "cache"))
     assert done.returncode == 0, done.stderr
-    listed = json.loads(done.stdout)
-    assert {"oracle", "noop", "command"} <= {agent["id"] for agent in listed["agents"]}
-    (failure,) = listed["failures"]
-    assert "aaa-broken 1.2.3" in failure
-    assert cause in failure
+    return json.loads(done.stdout)
+
+
+def named(case: str) -> str:
+    return f"broken-{case.replace(' ', '-')}"
+
+
+@pytest.mark.parametrize("case", BROKEN, ids=lambda case: case.replace(" ", "_"))
+def test_a_broken_extension_is_named_with_its_cause(beside_all: dict[str, Any], case: str):
+    (failure,) = [each for each in beside_all["failures"] if f" of {named(case)} 1.2.3 is not usable: " in each]
+    assert BROKEN[case][1].replace("{name}", named(case)) in failure
     assert "\n" not in failure
     assert len(failure) < 500
+
+
+def test_all_others_work_beside_the_broken_ones(beside_all: dict[str, Any]):
+    assert {"oracle", "noop", "command", "zzz-good"} <= {agent["id"] for agent in beside_all["agents"]}
+    assert len(beside_all["failures"]) == len(BROKEN)
 
 
 def test_what_an_extension_prints_does_not_get_into_the_output(tmp_path: Path):
@@ -168,3 +184,18 @@ def test_hook_modules_of_the_core_are_light():
     code = "import sys, akbench.builtin.hooks; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not set(loaded) & (set(HEAVY) - {"pluggy"})
+
+
+def test_hook_modules_load_no_part_of_the_contract_that_they_do_not_name():
+    code = (
+        "import sys, akbench.builtin.hooks; print(*[name for name in sys.modules if name.startswith('akbench.spec.')])"
+    )
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert loaded == ["akbench.spec.hooks"]
+
+
+def test_every_promised_name_of_the_contract_is_there_and_no_other():
+    assert [name for name in spec.__all__ if not hasattr(spec, name)] == []
+    assert set(spec.__all__) <= set(dir(spec))
+    with pytest.raises(AttributeError, match="no attribute 'AgentRekord'"):
+        spec.AgentRekord  # noqa: B018 - the access is what is tested

@@ -17,7 +17,17 @@ from akbench.descriptors.document import parse
 from akbench.descriptors.snapshot import canonical_hash, faults_of, kind_of
 from akbench.discovery import Disabled, Extension, Failure, Installed, discover
 from akbench.foreign import foreign_code
-from akbench.spec import API_VERSION, AkbenchError, Evaluator, InputError, JsonValue, ProcessAgent, Sandbox
+from akbench.spec import (
+    API_VERSION,
+    AkbenchError,
+    Evaluator,
+    InputError,
+    JsonValue,
+    Plugin,
+    Runtime,
+    Sandbox,
+    SessionAgent,
+)
 from akbench.spec.hooks import AgentRecord, EvaluatorRecord, PluginRecord, Record, RuntimeRecord, SandboxRecord
 from akbench.testing.hook_imports import HookImports, hook_imports
 from akbench.verdict import Verdict, verdict_for
@@ -25,7 +35,9 @@ from akbench.verdict import Verdict, verdict_for
 __all__ = ["extension"]
 
 CLASSES: dict[type[Record], type[Any]] = {
-    AgentRecord: ProcessAgent,
+    AgentRecord: SessionAgent,
+    RuntimeRecord: Runtime,
+    PluginRecord: Plugin,
     EvaluatorRecord: Evaluator,
     SandboxRecord: Sandbox,
 }

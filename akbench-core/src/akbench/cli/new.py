@@ -20,6 +20,7 @@ __all__ = ["new", "write_distribution"]
 
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 LONGEST_NAME = 40
+IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 SUFFIX = ".tmpl"
 
 
@@ -58,10 +59,21 @@ def new_evaluator(name: str, directory: Path | None) -> None:
     _write("evaluator", name, directory)
 
 
-def _write(kind: str, name: str, directory: Path | None) -> None:
+@new.command("plugin")
+@_arguments
+@click.option("--provider", required=True, metavar="ID", help="The runtime or agent that it equips.")
+def new_plugin(name: str, provider: str, directory: Path | None) -> None:
+    """Write the distribution akbench-plugin-NAME: equipment of a runtime or an agent, whose effect is measured.
+
+    NAME is what experiments will call it: small letters, digits and single hyphens.
+    """
+    _write("plugin", name, directory, provider=provider)
+
+
+def _write(kind: str, name: str, directory: Path | None, **more: str) -> None:
     folder = directory or Path(f"akbench-{kind}-{name}")
     _refuse_taken(kind, name)
-    written = write_distribution(kind, name, folder)
+    written = write_distribution(kind, name, folder, **more)
     say(f"wrote {len(written)} files into {folder}")
     say(f"next: cd {folder} && pip install -e . 'akbench-core[testing]' && pytest")
 
@@ -75,9 +87,10 @@ def _refuse_taken(kind: str, name: str) -> None:
             raise InputError(f"{kind} {name!r} is already registered by {snapshot.origin}; choose another name")
 
 
-def write_distribution(kind: str, name: str, folder: Path) -> tuple[Path, ...]:
+def write_distribution(kind: str, name: str, folder: Path, *, provider: str = "") -> tuple[Path, ...]:
     """Write a distribution for an adapter of `kind` into the new folder `folder`; returns its files.
 
+    `provider` is the id of what a plugin equips.
     Raises `InputError` for a name that cannot be used and for a folder that exists. It is made beside its place and
     moved there when it is whole, so that nothing half written is left.
     """
@@ -87,7 +100,9 @@ def write_distribution(kind: str, name: str, folder: Path) -> tuple[Path, ...]:
         )
     if folder.exists() or folder.is_symlink():
         raise InputError("already there; choose another folder with --directory", place=str(folder))
-    names = _names(kind, name)
+    if kind == "plugin" and not IDENTIFIER.fullmatch(provider):
+        raise InputError(f"{provider!r} is no id of a runtime or an agent: letters, digits, '.', '_' and '-'")
+    names = _names(kind, name) | {"provider": provider}
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as making:

@@ -13,7 +13,7 @@ __all__ = ["HookImports", "hook_imports"]
 
 _PROGRAM = """
 import json, sys, time
-import akbench.spec
+import akbench.spec.hooks
 before = set(sys.modules)
 start = time.process_time()
 sys.stdout = sys.stderr
