@@ -23,7 +23,18 @@ from akbench.descriptors.kinds import (
 from akbench.descriptors.snapshot import Snapshot, kind_of, load_document
 from akbench.discovery import Extension, Failure, Installed, discover
 from akbench.foreign import cause_of, foreign_code
-from akbench.spec import AkbenchError, Evaluator, ExtensionError, InputError, ProcessAgent, Reading, RunFacts, Sandbox
+from akbench.spec import (
+    AkbenchError,
+    Evaluator,
+    ExtensionError,
+    InputError,
+    Plugin,
+    Reading,
+    RunFacts,
+    Runtime,
+    Sandbox,
+    SessionAgent,
+)
 from akbench.spec.hooks import (
     AgentRecord,
     DescriptorRecord,
@@ -32,7 +43,9 @@ from akbench.spec.hooks import (
     ExporterRecord,
     ImporterRecord,
     MetricRecord,
+    PluginRecord,
     Record,
+    RuntimeRecord,
     SandboxRecord,
 )
 
@@ -122,10 +135,20 @@ class Catalogue:
         """The evaluator descriptor `name`."""
         return cast("Snapshot[EvaluatorDescriptor]", self.find("evaluator", name))
 
-    def agent_adapter(self, name: str) -> tuple[Adapter, ProcessAgent]:
+    def agent_adapter(self, name: str) -> tuple[Adapter, SessionAgent[Any]]:
         """The adapter with id `name`, loaded."""
         adapter = self._adapter(AgentRecord, name, "agent adapter")
-        return adapter, cast("ProcessAgent", adapter.load(ProcessAgent))
+        return adapter, cast("SessionAgent[Any]", adapter.load(SessionAgent))
+
+    def runtime_adapter(self, name: str) -> tuple[Adapter, Runtime[Any]]:
+        """The adapter with id `name`, loaded."""
+        adapter = self._adapter(RuntimeRecord, name, "runtime adapter")
+        return adapter, cast("Runtime[Any]", adapter.load(Runtime))
+
+    def plugin_adapter(self, name: str) -> tuple[Adapter, Plugin]:
+        """The adapter with id `name`, loaded."""
+        adapter = self._adapter(PluginRecord, name, "plugin adapter")
+        return adapter, cast("Plugin", adapter.load(Plugin))
 
     def evaluator_adapter(self, name: str) -> tuple[Adapter, Evaluator]:
         """The evaluator adapter with id `name`, loaded."""
@@ -165,9 +188,11 @@ class Catalogue:
     def _all(self, kind: type[Record]) -> tuple[Adapter, ...]:
         return tuple(self._adapters[key] for key in sorted(k for k in self._adapters if k[0] is kind))
 
-    def metric_function(self, name: str) -> Callable[[RunFacts], Reading]:
-        """The function behind the metric descriptor `name`."""
+    def metric_function(self, name: str) -> Callable[[RunFacts], Reading] | None:
+        """The function behind the metric descriptor `name`; None for one that plugins report."""
         descriptor = cast("MetricDescriptor", self.find("metric", name).model)
+        if descriptor.metric.adapter is None:
+            return None
         adapter = self._adapter(MetricRecord, descriptor.metric.adapter, "metric adapter")
         return cast("Callable[[RunFacts], Reading]", adapter.function())
 

@@ -66,7 +66,7 @@ def probe_agent(catalogue: Catalogue, model: AgentDescriptor) -> Probe:
         found, adapter = catalogue.agent_adapter(model.agent.adapter)
         _, sandbox, _ = strongest_sandbox(catalogue)
         declared = {each.name: os.environ[each.name] for each in model.agent.environment if each.name in os.environ}
-        config = complete_configuration(model, {})
+        config = complete_configuration(model.agent.configuration_schema, {})
         with found.guard("cannot be probed"):
             return adapter.probe(ProbeContext(config=config, environ=declared, bounded=sandbox.bounded))
     except ExtensionError as error:

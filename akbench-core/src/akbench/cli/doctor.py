@@ -108,7 +108,8 @@ def _agents(catalogue: Catalogue) -> Iterator[Finding]:
             problem = probe.problems[0]
             yield Finding(what=what, state="warning", detail=problem.message, mend=problem.mend)
         else:
-            needs = configuration_faults(model, complete_configuration(model, {}))
+            schema = model.agent.configuration_schema
+            needs = configuration_faults(f"agent {model.id!r}", schema, complete_configuration(schema, {}))
             details = [probe.version or "version not known", *(message for _, message in needs)]
             yield Finding(what=what, state="ok", detail="; ".join(details))
 

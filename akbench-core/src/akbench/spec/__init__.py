@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from akbench.spec.agent import (
-    AgentArtifact,
     AgentEvidence,
     AgentOutcome,
     AgentRequest,
     AgentStatus,
-    Invocation,
     ModelAccess,
-    Mount,
-    Probe,
-    ProbeContext,
-    Problem,
     ProcessAgent,
-    ProcessEvidence,
+    ProcessSession,
+    SessionAgent,
+    SessionStatus,
     ToolCall,
     TraceEvent,
 )
@@ -57,18 +53,22 @@ from akbench.spec.measure import (
     unavailable,
 )
 from akbench.spec.metric import RunFacts
+from akbench.spec.plugin import Plugin, PluginEvidence, PluginFinding
+from akbench.spec.probe import Probe, ProbeContext, Problem
+from akbench.spec.process import Artifact, Host, Invocation, Mount, ProcessEvidence, RunningProcess
+from akbench.spec.runtime import Health, ProviderAccess, Runtime, RuntimeEvent, RuntimeRequest, RuntimeState
 from akbench.spec.sandbox import Bind, Limits, Sandbox, SandboxProbe, SandboxRequest
 
 __all__ = [
     "API_VERSION",
     "CAPABILITIES",
-    "AgentArtifact",
     "AgentEvidence",
     "AgentOutcome",
     "AgentRecord",
     "AgentRequest",
     "AgentStatus",
     "AkbenchError",
+    "Artifact",
     "Bind",
     "Capability",
     "ConfigState",
@@ -81,6 +81,8 @@ __all__ = [
     "EvaluatorRecord",
     "ExporterRecord",
     "ExtensionError",
+    "Health",
+    "Host",
     "HostError",
     "ImporterRecord",
     "InputError",
@@ -93,20 +95,32 @@ __all__ = [
     "Mount",
     "Outcome",
     "PlanRejectedError",
+    "Plugin",
+    "PluginEvidence",
+    "PluginFinding",
     "PluginRecord",
     "Probe",
     "ProbeContext",
     "Problem",
     "ProcessAgent",
     "ProcessEvidence",
+    "ProcessSession",
+    "ProviderAccess",
     "Reading",
     "Record",
     "RunFacts",
+    "RunningProcess",
+    "Runtime",
+    "RuntimeEvent",
     "RuntimeRecord",
+    "RuntimeRequest",
+    "RuntimeState",
     "Sandbox",
     "SandboxProbe",
     "SandboxRecord",
     "SandboxRequest",
+    "SessionAgent",
+    "SessionStatus",
     "Support",
     "TestResult",
     "TestRole",
