@@ -234,7 +234,7 @@ def test_only_the_selected_runs_are_executed_and_the_rest_counts_as_not_run(expe
 
     said = abv3("run_exp", "-C", str(root), "--only", "b")
 
-    assert said.exit_code == 1
+    assert said.exit_code == 0, "what was asked for finished"
     assert read(root, "results/default/abv3_exp.json")["runs"] == {"a": "not_run", "b": "finished"}
     assert read(root, "results/default/results.json")["status"] == "partial"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -143,10 +142,11 @@ class _Layout:
             self._add("W056", f"{shown}: {key[:200] or 'the value'} looks like a credential")
 
     def _check_clashes(self, experiment: str, runs: tuple[RunConfig, ...]) -> None:
-        counts = Counter(run.name.casefold() for run in runs)
-        for name, count in counts.items():
-            if count > 1:
-                files = [Path(run.path or "").name for run in runs if run.name.casefold() == name]
+        sharing: dict[str, list[str]] = {}
+        for run in runs:
+            sharing.setdefault(run.name.casefold(), []).append(Path(run.path or "").name)
+        for name, files in sharing.items():
+            if len(files) > 1:
                 self._add("E055", f"{' and '.join(files)} would share results/{experiment}/{name}")
         for run in runs:
             if run.name in _TAKEN:
