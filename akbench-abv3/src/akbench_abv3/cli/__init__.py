@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import importlib
+import os
 import sys
 from typing import Final
 
@@ -61,8 +62,10 @@ class _MachineRefusal(click.ClickException):
     exit_code = int(ExitCode.USAGE)
 
     def __init__(self, error: OSError) -> None:
-        places = (str(name) for name in (error.filename, error.filename2) if name is not None)
-        super().__init__(visible(": ".join((*places, error.strerror or type(error).__name__))))
+        # Of a replacement the second name is the one that the user knows.
+        name = error.filename2 if error.filename2 is not None else error.filename
+        place = "" if name is None else f"{os.fsdecode(name)}: " if isinstance(name, str | bytes) else f"{name}: "
+        super().__init__(visible(f"{place}{error.strerror or type(error).__name__}"))
 
 
 @click.command(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from akbench_abv3.cli.options import allow_unknown_option, directory_option, store_option
+from akbench_abv3.cli.options import Seconds, allow_unknown_option, directory_option, store_option
 from akbench_abv3.cli.refusal import Refusal, accepted_repository
 from akbench_abv3.completed import ExitCode, RunStatus
 from akbench_abv3.dependencies.installed import read_installed
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 @click.option("--resume", is_flag=True, help="Keep finished runs whose config, command and commit are the same.")
 @click.option("--overwrite", is_flag=True, help="Move earlier results to results/.old first.")
 @click.option("--results", "results_base", metavar="DIR", help="Another results folder, relative to the root.")
-@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="S", help="Seconds for each run.")
+@click.option("--timeout", type=Seconds(), metavar="S", help="Seconds for each run.")
 @click.option("--fail-fast", is_flag=True, help="Stop at the first run that does not finish.")
 @click.option("-q", "--quiet", is_flag=True, help="Do not show what the runs write (it is saved all the same).")
 @click.option("--inherit-credentials", is_flag=True, help="Pass on credentials that the repository did not declare.")

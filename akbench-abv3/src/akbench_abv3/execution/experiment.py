@@ -29,7 +29,8 @@ from akbench_abv3.execution.output import MaskedOutput
 from akbench_abv3.execution.record import RunRecord, read_run_record, write_record
 from akbench_abv3.execution.resume import Present, rerun_reason
 from akbench_abv3.execution.supervise import Ended, Ending, supervise
-from akbench_abv3.reading.bounded import UnreadableError, contained, read_bytes
+from akbench_abv3.finding import Finding
+from akbench_abv3.reading.bounded import OutsideError, UnreadableError, contained, read_bytes
 from akbench_abv3.results.document import Result, Tier, read_result
 from akbench_abv3.results.transcripts import transcript_names
 from akbench_abv3.stated import RUN_CONFIG_VARIABLE
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from akbench_abv3.execution.folders import ExperimentFolder, RunFolder
     from akbench_abv3.execution.interrupts import Interrupts
     from akbench_abv3.experiments.layout import Experiment, RunConfig
-    from akbench_abv3.finding import Finding
     from akbench_abv3.repository import Repository
 
 __all__ = ["Live", "Order", "RunOutcome", "execute", "reason_to_run", "verdict"]
@@ -277,7 +277,11 @@ def reason_to_run(repository: Repository, run: RunConfig, folder: RunFolder) -> 
 def _result_in(folder: RunFolder, shown: str) -> tuple[Result | None, tuple[Finding, ...]]:
     if not os.path.lexists(folder.result):
         return None, ()
-    return read_result(folder.result, Tier.RUN, shown=f"{shown}/{folder.result.name}")
+    place = f"{shown}/{folder.result.name}"
+    try:
+        return read_result(contained(folder.path, folder.result.name), Tier.RUN, shown=place)
+    except OutsideError:
+        return None, (Finding(code="R001", file=place, section="results", message="a link out of the run folder"),)
 
 
 def _config_sha256(repository: Repository, run: RunConfig) -> str | None:
@@ -309,8 +313,8 @@ def _note(ended: Ended, status: RunStatus) -> str:
         RunStatus.INVALID_RESULT: "result.json is not valid",
         RunStatus.TIMEOUT: f"stopped after {ended.duration_seconds:.0f} s",
     }
-    left = f"; ended {ended.left_behind} processes that it left running" if ended.left_behind else ""
-    return words.get(status, "") + left
+    left = f"ended {ended.left_behind} processes that it left running" if ended.left_behind else ""
+    return "; ".join(one for one in (words.get(status, ""), left) if one)
 
 
 def _now() -> str:
