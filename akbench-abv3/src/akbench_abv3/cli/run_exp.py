@@ -72,7 +72,7 @@ def command(
     exits 0 and left a valid result. The command is arbitrary code of the repository: look at it
     first.
 
-    Exit code 0: all finished; 1: a run failed or results are not valid; 2: usage, or results exist;
+    Exit code 0: all that were selected finished; 1: a run failed or results are not valid; 2: usage, or results exist;
     3: the description is wrong; 4: a dependency or the installation is missing; 5: locked;
     130, 143: interrupted.
     """
