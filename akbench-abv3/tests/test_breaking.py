@@ -18,6 +18,7 @@ from akbench_abv3.reading.bounded import UnreadableError
 from akbench_abv3.reading.json_text import parse_json
 from akbench_abv3.results.aggregate import RunTally, aggregate
 from akbench_abv3.results.document import Tier, judge_result
+from akbench_abv3.writing import write_atomically
 
 GOOD = "result(success=1)"
 SECRET = "fixture-secret-value"
@@ -114,6 +115,14 @@ def test_a_time_limit_that_is_no_time_is_refused(experiment, abv3, value):
     assert not (root / "results").exists()
 
 
+def test_a_file_that_cannot_be_written_is_named_and_leaves_nothing(tmp_path):
+    (tmp_path / "taken").mkdir()
+    with pytest.raises(OSError, match="Is a directory") as caught:
+        write_atomically(tmp_path / "taken", "text")
+    assert (caught.value.filename, caught.value.filename2) == (str(tmp_path / "taken"), None)
+    assert [path.name for path in tmp_path.iterdir()] == ["taken"]
+
+
 def test_output_that_cannot_be_written_is_said_in_one_line(repository, abv3_process):
     root = repository()
     with Path("/dev/full").open("wb") as full:
@@ -138,6 +147,23 @@ def test_results_are_never_put_aside_through_a_link_out_of_the_repository(experi
     assert ".abv3_attempts leaves the repository" in said.stderr
     assert not any(outside.iterdir())
     assert (root / "results/default/a/result.json").exists()
+
+
+def test_results_that_cannot_be_listed_are_a_finding(repository, monkeypatch):
+    from akbench_abv3.reading import bounded
+
+    root = repository(files={"results/default/a/result.json": '{"a": 1}'})
+    listed = os.scandir
+
+    def closed(folder: Path) -> object:
+        if Path(folder).name == "default" and Path(folder).parent.name == "results":
+            raise PermissionError(13, "Permission denied")
+        return listed(folder)
+
+    monkeypatch.setattr(bounded.os, "scandir", closed)
+    for level in ("1", "1+t"):
+        found = [str(one) for one in check_repository(root, level=level, results=True).findings]
+        assert found == ["R001 results/default: its results cannot be listed: Permission denied"]
 
 
 # --- secrets --------------------------------------------------------------------------------------------------
@@ -277,6 +303,13 @@ def test_a_store_that_cannot_be_used_says_so_without_a_value(tmp_path):
     with pytest.raises(StoreError, match="not a table of credentials") as caught:
         FileStore(path).get("MINE")
     assert SECRET not in str(caught.value)
+
+
+@pytest.mark.parametrize("given", [SECRET, f"MINE={SECRET}", "MINE=", f"MINE=/{SECRET}"])
+def test_a_value_given_in_place_of_a_path_is_not_repeated(repository, abv3, given):
+    said = abv3("setup", "-C", str(repository(add=MINE)), "--from-file", given)
+    assert said.exit_code == 2
+    assert SECRET not in said.stdout + said.stderr
 
 
 def test_a_relative_configuration_folder_is_ignored(monkeypatch):
