@@ -15,8 +15,10 @@ from akbench_abv3.dependencies.env_file import EnvFileError, write_env_file
 from akbench_abv3.dependencies.store import FileStore, StoreError, user_folder
 from akbench_abv3.execution.masking import masked
 from akbench_abv3.reading.bounded import UnreadableError
+from akbench_abv3.reading.config_text import scan_config
 from akbench_abv3.reading.json_text import parse_json
 from akbench_abv3.results.aggregate import RunTally, aggregate
+from akbench_abv3.results.atif import atif_faults
 from akbench_abv3.results.document import Tier, judge_result
 from akbench_abv3.writing import write_atomically
 
@@ -231,6 +233,23 @@ def test_json_is_read_to_a_hundred_levels_and_no_deeper():
     assert parse_json("[" + "[]," * 500 + "[]]")
     with pytest.raises(UnreadableError, match="nested more than 100 levels deep"):
         parse_json('{"a":' * 101 + "1" + "}" * 101)
+
+
+def test_json_with_millions_of_values_is_refused_before_it_fills_the_memory():
+    with pytest.raises(UnreadableError, match="more than 2000000 commas"):
+        parse_json("[" + "[]," * 2_000_001 + "[]]")
+
+
+def test_a_transcript_with_too_many_faults_to_list_says_how_many():
+    document = {"schema_version": "ATIF-v1.7", "agent": {"name": "a", "version": "1"}, "steps": [[]] * 10_001}
+    assert atif_faults(document) == (None, (("", "10001 faults, too many to list"),))
+
+
+def test_credentials_are_found_in_document_order_however_deep():
+    key = "sk-" + "a" * 24
+    text = json.dumps({"a": [1, {"b": key}, [], key], "c": {}, "d": {"e": [[key]]}})
+    assert scan_config(text, ".json").credentials == ("a[1].b", "a[3]", "d.e[0][0]")
+    assert scan_config(json.dumps(key), ".json").credentials == ("",)
 
 
 # --- much of everything: a check must not take a square of it -------------------------------------------------

@@ -6,14 +6,16 @@ import json
 import math
 from typing import NoReturn
 
-from akbench_abv3.completed import MAX_NESTING
+from akbench_abv3.completed import MAX_JSON_COMMAS, MAX_NESTING
 from akbench_abv3.reading.bounded import UnreadableError
 
 __all__ = ["parse_json"]
 
 
-def parse_json(text: str) -> object:
+def parse_json(text: str, most_commas: int = MAX_JSON_COMMAS) -> object:
     """Return the value; UnreadableError carries line:column where the parser knows it."""
+    if len(text) > most_commas and text.count(",") > most_commas:
+        raise UnreadableError(f"more than {most_commas} commas: too many values")
     try:
         value = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse_constant, parse_float=_finite)
     except json.JSONDecodeError as error:
