@@ -28,7 +28,7 @@ MINE = "[dependency.mine]\ntype = 'env'\nenv = 'MINE'\nrequired = false"
 DIR = "import shutil; D = Path(os.environ['ABV3_RUN_DIR']); "
 
 
-def wait_until(holds, seconds: float = 20) -> None:
+def wait_until(holds, seconds: float = 60) -> None:
     end = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < end, "it never came about"
@@ -201,10 +201,10 @@ def test_a_secret_as_long_as_a_page_does_not_slow_masking_down():
 
     secret = "ab" * 50_000
     mask = StreamMask([secret])
-    began = time.monotonic()
+    began = time.process_time()
     shown = b"".join(mask.feed(b"x" * 65536) for _ in range(20)) + mask.feed(secret.encode()) + mask.finish()
     assert shown == b"x" * 65536 * 20 + b"***"
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < 5
 
 
 # --- numbers and depth ----------------------------------------------------------------------------------------
@@ -267,9 +267,9 @@ def test_a_command_of_nothing_but_dollars_is_looked_through_once(tmp_path, repos
     root = repository(
         "a folder/repo", change={'python3 main.py "$RUN_CONFIG_FILE"': f"$RUN_CONFIG_FILE{'$' * 300_000}"}
     )
-    began = time.monotonic()
+    began = time.process_time()
     assert "W023" in [one.code for one in check_repository(root).findings]
-    assert time.monotonic() - began < 10
+    assert time.process_time() - began < 10
 
 
 def test_the_results_folder_may_not_lie_in_the_git_folder(repository, abv3):
@@ -401,7 +401,7 @@ def test_a_killed_abv3_leaves_no_process_and_an_honest_record(experiment, abv3_p
     pids = [int(text) for text in (root / "pids").read_text().split()]
 
     process.send_signal(signal.SIGKILL)
-    process.communicate(timeout=20)
+    process.communicate(timeout=60)
 
     wait_until(lambda: not any(map(is_running, pids)))
     record = json.loads((root / "results/default/a/abv3_run.json").read_text())
@@ -421,7 +421,7 @@ def test_the_lock_of_a_killed_abv3_is_held_until_its_run_has_ended(experiment, a
     process = abv3_process("run_exp", "-C", str(root))
     wait_until((root / "up").exists)
     process.send_signal(signal.SIGKILL)
-    process.communicate(timeout=20)
+    process.communicate(timeout=60)
 
     said = abv3("run_exp", "-C", str(root), "--resume", "--timeout", "0.01")
 
@@ -436,7 +436,7 @@ def test_stopping_a_question_ends_with_the_code_of_an_interrupt(tmp_path, abv3_p
     process = abv3_process("init", "-C", str(tmp_path), stdin=theirs, start_new_session=True)
     os.close(theirs)
     os.write(ours, b"\x04")
-    _, err = process.communicate(timeout=20)
+    _, err = process.communicate(timeout=60)
     os.close(ours)
     assert process.returncode == 130
     assert b"stopped" in err
