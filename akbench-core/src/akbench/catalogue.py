@@ -224,6 +224,7 @@ class Catalogue:
                     distribution=extension.distribution,
                     version=extension.version,
                     cause=cause_of(error),
+                    module=extension.module,
                 )
             )
             return
