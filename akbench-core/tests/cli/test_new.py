@@ -12,7 +12,7 @@ import pytest
 from akbench.cli.new import write_distribution
 from akbench.spec import HostError, InputError
 
-KINDS = {"agent": {}, "evaluator": {}, "plugin": {"provider": "switchboard"}}
+KINDS = {"agent": {}, "runtime": {}, "evaluator": {}, "plugin": {"provider": "switchboard"}}
 
 
 def run(*words: str, cwd: Path, **environ: str) -> subprocess.CompletedProcess[str]:
@@ -33,9 +33,12 @@ def written(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 
 def test_its_tests_pass_untouched(written: tuple[str, Path]):
-    done = run(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", cwd=written[1])
+    done = run(sys.executable, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", cwd=written[1])
     assert done.returncode == 0, done.stdout
-    assert "skipped" not in done.stdout
+    skipped = {line.rpartition(": ")[2] for line in done.stdout.splitlines() if line.startswith("SKIPPED")}
+    allowed = {"the adapter is not installed as an extension"}
+    allowed |= {"the check does not run the tree's code"} if written[0] == "evaluator" else set()
+    assert skipped <= allowed
 
 
 def test_its_wheel_is_found_checked_and_listed(written: tuple[str, Path], tmp_path: Path):
