@@ -44,6 +44,7 @@ from akbench.spec import (
     Support,
 )
 from akbench.validity import judge_experiment
+from akbench.verdict import verdict_for
 from akbench.workspace.snapshot import Snapshot as TreeSnapshot
 from akbench.workspace.snapshot import take_snapshot
 
@@ -148,6 +149,7 @@ def load_experiment(project: Project, path: Path, catalogue: Catalogue) -> Loade
         shortcomings=_shortcomings(adapter, sandbox, experiment, catalogue),
     )
     plan = plan_experiment(experiment, catalogue, dataset, resolved, _probes(experiment, catalogue, sandbox))
+    plan = replace(plan, warnings=(*plan.warnings, *_untried(plan, catalogue)))
     _check_script(experiment, project)
     return Loaded(
         project=project,
@@ -157,6 +159,21 @@ def load_experiment(project: Project, path: Path, catalogue: Catalogue) -> Loade
         sandbox=(adapter, sandbox),
         sandbox_facts=facts,
         plan=plan,
+    )
+
+
+def _untried(plan: Plan, catalogue: Catalogue) -> tuple[str, ...]:
+    """Agents whose installed version has not passed its contract tests on this machine, a sentence per distribution."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for name, adapter_id in sorted({(variant.agent.id, variant.agent.adapter) for variant in plan.variants}):
+        adapter, _ = catalogue.agent_adapter(adapter_id)
+        verdict = verdict_for(adapter)
+        if verdict is None or not verdict.is_pass:
+            found.setdefault((adapter.distribution, adapter.version), []).append(repr(name))
+    return tuple(
+        f"no passing contract verdict for version {version} of agent {' and '.join(names)}; run: "
+        f"akbench extension check {distribution}"
+        for (distribution, version), names in found.items()
     )
 
 
