@@ -301,8 +301,9 @@ class RuntimeContract(Described):
 
     @pytest.fixture
     def provider(self) -> ProviderAccess | None:
-        """What answers the model requests that pass through."""
-        return None
+        """What answers the model requests that pass through; for a router an address where nobody does."""
+        is_router = self.snapshot().model.runtime.type == "router"
+        return ProviderAccess(base_url=f"http://127.0.0.1:{_free_port()}", key=None) if is_router else None
 
     @pytest.fixture
     def whole(self, config: Mapping[str, JsonValue], provider: ProviderAccess | None) -> _Stage:
