@@ -34,6 +34,7 @@ from akbench.testing.contract.contract import (
     skip_absent,
     skip_for,
     skip_untold,
+    worded,
     wrong_values,
 )
 
@@ -101,7 +102,7 @@ class AgentContract(Described):
 
     def test_a_wrong_configuration_is_refused_with_a_message(self, stage: AgentStage) -> None:
         """What the trial calls wrong is refused with an `InputError`; a value of another type or a missing key leads
-        to nothing else than an `InputError`, if to any error.
+        to no other error than an `InputError` or a `HostError`.
         """
         config = {**stage.config, **stage.trial.task.config}
         with stage.opened() as open_session:
@@ -110,7 +111,7 @@ class AgentContract(Described):
                 assert refused(error), f"{wrong} must be refused with an InputError, not {error!r}"
             for wrong in wrong_values(stage.part.configuration_schema, config):
                 error = raised_by(partial(open_session, wrong))
-                assert error is None or refused(error), f"{wrong} must be refused with an InputError, not {error!r}"
+                assert worded(error), f"{wrong} must be refused with an InputError, not {error!r}"
 
     def test_the_agent_starts_and_its_end_is_noticed(self, stage: AgentStage) -> None:
         """The quick task ends as COMPLETED, and at that time the work is done and no process of it has to be stopped:

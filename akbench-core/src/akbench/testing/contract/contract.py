@@ -17,7 +17,7 @@ from akbench.descriptors.header import Descriptor
 from akbench.descriptors.kinds import KINDS
 from akbench.descriptors.snapshot import Snapshot, kind_of, load_document
 from akbench.discovery import Extension, discover
-from akbench.spec import InputError, JsonValue, Probe, Support
+from akbench.spec import HostError, InputError, JsonValue, Probe, Support
 from akbench.spec.hooks import Record
 from akbench.testing.contract.recording import CANNOT_RUN, Recorder
 from akbench.testing.contract.world import World, made_world
@@ -156,6 +156,11 @@ def raised_by(call: Any) -> BaseException | None:
 def refused(error: BaseException | None) -> bool:
     """Whether it is a refusal made for the person who wrote the configuration."""
     return isinstance(error, InputError) and bool(str(error).strip())
+
+
+def worded(error: BaseException | None) -> bool:
+    """Whether it is no error, or one with a message for a person: a refusal, or something that this host lacks."""
+    return error is None or refused(error) or (isinstance(error, HostError) and bool(str(error).strip()))
 
 
 def skip_for(capability: str, support: Support) -> None:

@@ -117,11 +117,16 @@ class PluginContract(Described):
             assert finding.active is not True, "nothing shows that it was active"
 
     def test_no_number_is_invented(self, plugin: Plugin, whole: dict[str, JsonValue]) -> None:
-        """Without evidence every metric is unavailable, with its reason."""
-        for evidence in _empty(whole):
-            metrics = plugin.interpret(evidence).metrics
-            assert {name: reading.value for name, reading in metrics.items() if reading.value is not None} == {}
-            assert all((reading.unavailable or "").strip() for reading in metrics.values())
+        """Without a word from runtime or agent every metric is unavailable, with its reason; of a run in which nothing
+        was told of the plugin, none is anything but zero or unavailable.
+        """
+        nothing, *silent = _empty(whole)
+        unknown = plugin.interpret(nothing).metrics
+        assert {name: reading.value for name, reading in unknown.items() if reading.value is not None} == {}
+        assert all((reading.unavailable or "").strip() for reading in unknown.values())
+        for evidence in silent:
+            told = plugin.interpret(evidence).metrics
+            assert {name: reading.value for name, reading in told.items() if reading.value} == {}
 
     def test_only_declared_metrics_are_reported(
         self, plugin: Plugin, described: PluginDescriptor, whole: dict[str, JsonValue]
