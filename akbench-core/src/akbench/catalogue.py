@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 from akbench.descriptors.document import parse, read
 from akbench.descriptors.kinds import (
@@ -29,6 +29,8 @@ from akbench.spec import (
     ExtensionError,
     InputError,
     Plugin,
+    Probe,
+    ProbeContext,
     Reading,
     RunFacts,
     Runtime,
@@ -49,7 +51,14 @@ from akbench.spec.hooks import (
     SandboxRecord,
 )
 
-__all__ = ["Adapter", "Catalogue"]
+__all__ = ["Adapter", "Catalogue", "Probing"]
+
+
+class Probing(Protocol):
+    """An adapter that can be asked what is installed."""
+
+    def probe(self, context: ProbeContext, /) -> Probe:
+        """What is installed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +82,15 @@ class Adapter:
         """Run the adapter's own code; however it fails is an `ExtensionError` that names it (see `foreign_code`)."""
         with foreign_code(f"adapter {self.record.id!r} of {self.distribution} {self.version} {failing}"):
             yield
+
+    def probed(self, adapter: Probing, context: ProbeContext) -> Probe:
+        """What `adapter`, built from this record, finds on this machine. Raises `ExtensionError` that names it."""
+        with self.guard("cannot be probed"):
+            found: object = adapter.probe(context)
+        if not isinstance(found, Probe):
+            owner = f"adapter {self.record.id!r} of {self.distribution} {self.version}"
+            raise ExtensionError(f"{owner}: probe returned {type(found).__name__}, expected Probe")
+        return found
 
     def function(self) -> Any:
         """Import the target, a function."""

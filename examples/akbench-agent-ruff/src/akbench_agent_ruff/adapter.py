@@ -57,6 +57,8 @@ class RuffAgent(ProcessAgent):
     def interpret(self, evidence: AgentEvidence) -> AgentOutcome:
         """Ruff is done with exit code 0 or 1; whether the task is solved is the evaluator's question."""
         process = evidence.process
+        if process.start_error is not None:
+            return AgentOutcome(status=AgentStatus.INFRASTRUCTURE_ERROR, reason=process.start_error)
         if process.exit_code in {FOUND_NOTHING_LEFT, SOMETHING_LEFT}:
             return AgentOutcome(status=AgentStatus.COMPLETED, final_message=read_end(process.stdout))
         ending = f"signal {process.signal}" if process.signal else f"exit code {process.exit_code}"
