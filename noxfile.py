@@ -40,7 +40,7 @@ def docs(session: nox.Session) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """All tests, on all cores."""
-    session.run("pytest", "-q", "-n", "auto", "--dist", "loadgroup", *session.posargs)
+    session.run("pytest", "-q", "-n", "auto", "--dist", "loadscope", *session.posargs)
 
 
 @nox.session

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from akbench import __version__
-from akbench.catalogue import Adapter, Catalogue
+from akbench.catalogue import Adapter, Catalogue, Probing
 from akbench.dataset.assembly import AssembledTask, assemble
 from akbench.dataset.dataset import Dataset, Task, find_dataset, load_dataset
 from akbench.dataset.environment import PreparedEnvironment, prepare_environment
@@ -61,6 +61,10 @@ __all__ = [
     "run_experiment",
     "strongest_sandbox",
 ]
+
+
+OWN = "akbench-core"
+"""The distribution that this module belongs to."""
 
 
 class Observer(Protocol):
@@ -163,12 +167,15 @@ def load_experiment(project: Project, path: Path, catalogue: Catalogue) -> Loade
 
 
 def _untried(plan: Plan, catalogue: Catalogue) -> tuple[str, ...]:
-    """Agents whose installed version has not passed its contract tests on this machine, a sentence per distribution."""
+    """Agents whose installed version has not passed its contract tests on this machine, a sentence per distribution.
+
+    The core's own are the same code as what would try them here; they are tried where the core is built.
+    """
     found: dict[tuple[str, str], list[str]] = {}
     for name, adapter_id in sorted({(variant.agent.id, variant.agent.adapter) for variant in plan.variants}):
         adapter, _ = catalogue.agent_adapter(adapter_id)
         verdict = verdict_for(adapter)
-        if verdict is None or not verdict.is_pass:
+        if adapter.distribution != OWN and (verdict is None or not verdict.is_pass):
             found.setdefault((adapter.distribution, adapter.version), []).append(repr(name))
     return tuple(
         f"no passing contract verdict for version {version} of agent {' and '.join(names)}; run: "
@@ -191,8 +198,7 @@ def _probes(experiment: Snapshot[ExperimentDescriptor], catalogue: Catalogue, sa
         declared = {each.name: os.environ[each.name] for each in described.environment if each.name in os.environ}
         context = ProbeContext(config=config, environ=declared, bounded=sandbox.bounded)
         try:
-            with adapter.guard("cannot be probed"):
-                found.setdefault(reference.id, agent.probe(context))
+            found.setdefault(reference.id, adapter.probed(agent, context))
         except AkbenchError as error:
             found[reference.id] = Probe(version=None, problems=(Problem(message=str(error), mend="correct it"),))
     return found
@@ -522,15 +528,14 @@ class _Probed:
 def _probed(
     name: str,
     adapter: Adapter,
-    probing: _Probing,
+    probing: Probing,
     config: Mapping[str, JsonValue],
     named: tuple[NamedVariable, ...],
     loaded: Loaded,
 ) -> _Probed:
     declared = {each.name: os.environ[each.name] for each in named if each.name in os.environ}
     context = ProbeContext(config=config, environ=declared, bounded=loaded.sandbox[1].bounded)
-    with adapter.guard("cannot be probed"):
-        probe = probing.probe(context)
+    probe = adapter.probed(probing, context)
     return _Probed(
         name=name,
         probe=probe,
@@ -541,11 +546,6 @@ def _probed(
         },
         secrets=tuple(declared[each.name] for each in named if each.sensitive and each.name in declared),
     )
-
-
-class _Probing(Protocol):
-    def probe(self, context: ProbeContext, /) -> Probe:
-        """What is installed."""
 
 
 def _layer_facts(probed: list[_Probed]) -> dict[str, JsonValue]:

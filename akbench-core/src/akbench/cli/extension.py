@@ -22,6 +22,7 @@ from akbench.spec import (
     API_VERSION,
     AkbenchError,
     Evaluator,
+    HostError,
     InputError,
     JsonValue,
     Plugin,
@@ -141,7 +142,7 @@ def check(ctx: click.Context, name: str, *, contract: bool, as_json: bool) -> No
     found = _find(name)
     findings = list(_findings(found))
     if contract and all(finding.ok for finding in findings):
-        findings += [_tried(adapter) for adapter in found.adapters() if has_contract(adapter)]
+        findings += _tried_all(found)
     is_good = all(finding.ok for finding in findings)
     if as_json:
         print_json(_identity(found) | {"ok": is_good, "findings": [asdict(finding) for finding in findings]})
@@ -149,6 +150,13 @@ def check(ctx: click.Context, name: str, *, contract: bool, as_json: bool) -> No
         rows = [("ok" if each.ok else "wrong", each.what, each.detail) for each in findings]
         print_table(("", "what", "found"), rows)
     ctx.exit(0 if is_good else 1)
+
+
+def _tried_all(found: Found) -> list[Finding]:
+    try:
+        return [_tried(adapter) for adapter in found.adapters() if has_contract(adapter)]
+    except HostError as error:
+        return [Finding(what="contract", ok=False, detail=f"{error}; or leave them out with --no-contract")]
 
 
 def _tried(adapter: Adapter) -> Finding:

@@ -59,7 +59,7 @@ class Contract:
         cls = type(self)
         node = request.node.getparent(pytest.Class)
         registered = cls.registered()
-        if node is not None and registered is not None:
+        if node is not None and registered is not None and not _altered(cls):
             Recorder.of(request.config).expect(node.nodeid, registered, contract_tests(cls))
 
     @classmethod
@@ -122,6 +122,15 @@ class Contract:
             if any((type(record), getattr(record, "id", None)) == wanted for record in each.records)
         )
         return next(found, None)
+
+
+_SETTINGS = ("config", "trial", "sandbox", "limits", "provider")
+
+
+def _altered(cls: type[Contract]) -> bool:
+    """Whether the class tries the adapter otherwise than its descriptor says, as with a stand-in: then no verdict."""
+    own = [each for each in cls.__mro__ if not each.__module__.startswith("akbench.testing")]
+    return any(name in vars(each) for each in own for name in _SETTINGS)
 
 
 @cache
