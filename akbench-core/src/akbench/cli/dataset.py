@@ -10,6 +10,7 @@ import click
 
 from akbench.catalogue import Catalogue
 from akbench.cli.agent import report_failures
+from akbench.cli.lazy_group import LazyCommands
 from akbench.cli.output import json_option, print_json, print_table, project_option, say
 from akbench.dataset.dataset import Dataset, Task, find_dataset, list_datasets, load_dataset
 from akbench.pipeline import check_task, make_ready, strongest_sandbox
@@ -21,9 +22,16 @@ from akbench.workspace.removal import remove_tree
 __all__ = ["dataset"]
 
 
-@click.group()
+COMMANDS = {
+    "mine": ("akbench.cli.dataset_mine:mine", "Make tasks from a repository's own history."),
+    "mutate": ("akbench.cli.dataset_mutate:mutate", "Make bug-fix tasks by controlled mutations."),
+}
+"""Commands with a module of their own -> where it is and what it does."""
+
+
+@click.group(cls=LazyCommands, lazy=COMMANDS)
 def dataset() -> None:
-    """List and validate datasets."""
+    """List, validate and make datasets."""
 
 
 @dataset.command("list")
