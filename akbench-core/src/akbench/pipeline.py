@@ -483,7 +483,7 @@ def _experiment_record(loaded: Loaded, experiment_id: str) -> ExperimentRecord:
         created_at=datetime.now(UTC),
         dataset_id=loaded.dataset.model.id,
         dataset_version=loaded.dataset.model.version,
-        dataset_hash=loaded.dataset.digest,
+        dataset_hash=loaded.dataset.hash,
         descriptor=loaded.experiment.document.text,
         plan=loaded.plan,
         snapshots=_snapshots(loaded),
