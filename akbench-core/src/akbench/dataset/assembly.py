@@ -9,9 +9,9 @@ from pathlib import Path
 from akbench.dataset.archive import read_archive
 from akbench.dataset.dataset import Dataset, Task
 from akbench.dataset.directory import read_directory
-from akbench.dataset.format import SdistSource
+from akbench.dataset.format import MutationPart, SdistSource
 from akbench.dataset.gather import Gathered
-from akbench.dataset.mutation import apply_replace_line
+from akbench.dataset.mutation import apply_mutation
 from akbench.dataset.tree import Tree
 from akbench.spec import InputError
 
@@ -96,19 +96,16 @@ def _mutate(task: Task, tree: Tree) -> Tree:
         part = mutation.mutation
         path = os.fsencode(part.file)
         try:
-            content = apply_replace_line(
-                tree.read(path),
-                file=part.file,
-                file_sha256=part.file_sha256,
-                symbol=part.symbol,
-                line=part.replace_line.line,
-                before=part.replace_line.before,
-                after=part.replace_line.after,
-            )
+            content = apply_mutation(tree.read(path), part)
         except InputError as error:
-            raise InputError(str(error), place=document.place(("mutation",))) from error
+            raise InputError(str(error), place=document.place(_way(part))) from error
         tree = tree.replace(path, content)
     return tree
+
+
+def _way(part: MutationPart) -> tuple[str, ...]:
+    """Where the mutation's own file says what it does."""
+    return ("mutation", *(name for name in ("operator", "patch") if getattr(part, name) is not None))
 
 
 def _check_globs(task: Task, source: Tree) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from akbench.descriptors.header import Descriptor, Part
 from akbench.descriptors.scalars import Count, Glob, Identifier, RelativePath
@@ -13,6 +13,8 @@ __all__ = [
     "DatasetFile",
     "DirectorySource",
     "MutationFile",
+    "MutationPart",
+    "OperatorChoice",
     "ReplaceLine",
     "RepositoryFile",
     "SdistSource",
@@ -83,13 +85,41 @@ class ReplaceLine(Part):
     after: str
 
 
+class OperatorChoice(Part):
+    """A mutation operator and which of its changes within the symbol (from 1, in the order of the source)."""
+
+    id: Identifier
+    version: Count
+    occurrence: Count
+
+
 class MutationPart(Part):
-    """One controlled change of one file: where it applies (file, hash before, enclosing symbol) and what it does."""
+    """One controlled change of one file: where it applies, and exactly one of three ways to say what it does.
+
+    - `file_sha256`: of the file before; `result_sha256`: after. An operator or a patch needs both.
+    - `symbol`: qualified name of the function or class around the change, ``<module>`` outside of any; a patch of a
+      file that is no Python has none.
+    """
 
     file: RelativePath
     file_sha256: Sha256
-    symbol: str
-    replace_line: ReplaceLine
+    result_sha256: Sha256 | None = None
+    symbol: str | None = None
+    replace_line: ReplaceLine | None = None
+    operator: OperatorChoice | None = None
+    patch: str | None = None
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        ways = [name for name in ("replace_line", "operator", "patch") if getattr(self, name) is not None]
+        if len(ways) != 1:
+            said = f"found {' and '.join(ways)}" if ways else "found none"
+            raise ValueError(f"a mutation has exactly one of replace_line, operator and patch; {said}")
+        if self.result_sha256 is None and ways != ["replace_line"]:
+            raise ValueError(f"a mutation by {ways[0]} needs result_sha256, the hash of the file after it")
+        if self.symbol is None and ways != ["patch"]:
+            raise ValueError(f"a mutation by {ways[0]} needs the symbol around the change")
+        return self
 
 
 class MutationFile(Descriptor):
