@@ -98,11 +98,12 @@ def validate_task(bench: TaskBench, key: VerdictKey, *, repetitions: int) -> Ver
 
 def refusal(task: Task, key: VerdictKey, error: InputError) -> Verdict:
     """The verdict on a task whose own files cannot be used as they are."""
+    problem = str(error).replace(f"{task.folder}/", "").replace(f"{task.folder.parents[1]}/", "")
     return Verdict(
         task=task.descriptor.id,
         task_version=task.descriptor.version,
         valid=False,
-        problems=(str(error).replace(f"{task.folder}/", ""),),
+        problems=(problem,),
         key=key,
     )
 
