@@ -54,8 +54,8 @@ class DatasetWriter:
             else:
                 done.append(task.id)
         if not done:
-            first = next(iter(refused.items()), ("", "there is none"))
-            raise InputError(f"no task of it can be imported; the first: {first[0]}: {first[1]}")
+            reasons = "".join(f"\n  {name}: {reason}" for name, reason in refused.items())
+            raise InputError(f"no task of it can be imported:{reasons or ' there is none'}")
         self._yaml("dataset.yaml", _dataset(imported, dataset_id))
         load_dataset(self._folder)
         return Written(tasks=tuple(done), refused=refused)
