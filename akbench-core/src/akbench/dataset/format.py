@@ -45,11 +45,20 @@ def _download_url(value: str) -> str:
     return value
 
 
+class ValidationPart(Part):
+    """How the tasks are validated: `repetitions` of each state of the tree."""
+
+    repetitions: Annotated[Count, Field(le=100)] = 3
+
+
 class DatasetPart(Part):
     """What a dataset is about and where its tasks come from."""
 
     description: str = ""
     source: str = ""
+    commit: str | None = None
+    """The commit of an imported source; None where it is not known or does not apply."""
+    validation: ValidationPart = ValidationPart()
 
 
 class DatasetFile(Descriptor):

@@ -13,6 +13,7 @@ from akbench.experiment.configuration import complete_configuration, configurati
 from akbench.experiment.dimensions import Factor, agent_name, applying, check_factors, settings
 from akbench.experiment.factors import Combination, full_factorial, matches
 from akbench.experiment.plan import AgentChoice, ModelSource, Plan, PlannedRun, PlannedTask, Variant
+from akbench.experiment.publication import check_frozen, quarantined, validation_warnings
 from akbench.experiment.rejection import ExperimentSnapshot, Location, rejected
 from akbench.spec import InputError, JsonValue, Support
 
@@ -57,14 +58,19 @@ def plan_experiment(
     scripted = any(variant.agent.model and variant.agent.model.kind == SCRIPTED_MODEL for variant in variants)
     return Plan(
         variants=variants,
-        tasks=tuple(_planned_task(task, dataset) for task in tasks),
+        tasks=tuple(_planned_task(task, dataset, catalogue) for task in tasks),
         runs=runs,
         repetitions=part.execution_policy.repetitions,
         concurrency=part.execution_policy.concurrency,
         timeout_seconds=part.execution_policy.timeout_seconds,
         sandbox=sandbox.id,
         notes=_capability_differences(agents),
-        warnings=(*sandbox.shortcomings, *capability_warnings, *_model_warnings(scripted=scripted)),
+        warnings=(
+            *sandbox.shortcomings,
+            *validation_warnings(tasks, dataset.model.id, catalogue),
+            *capability_warnings,
+            *_model_warnings(scripted=scripted),
+        ),
         labels=(SCRIPTED_MODEL,) if scripted else (),
     )
 
@@ -87,6 +93,7 @@ def _check_dataset(experiment: ExperimentSnapshot, dataset: Dataset) -> None:
             f"dataset {dataset.model.id!r} is here in version {dataset.model.version}, not {wanted.version}",
             ("experiment", "dataset", "version"),
         )
+    check_frozen(experiment, dataset)
 
 
 def select_tasks(experiment: ExperimentSnapshot, dataset: Dataset) -> tuple[Task, ...]:
@@ -304,7 +311,7 @@ def _runs(variants: tuple[Variant, ...], tasks: tuple[Task, ...], repetitions: i
     )
 
 
-def _planned_task(task: Task, dataset: Dataset) -> PlannedTask:
+def _planned_task(task: Task, dataset: Dataset, catalogue: Catalogue) -> PlannedTask:
     descriptor = task.descriptor
     return PlannedTask(
         id=descriptor.id,
@@ -317,4 +324,5 @@ def _planned_task(task: Task, dataset: Dataset) -> PlannedTask:
         digest=task.digest,
         description=task.description,
         timeout_seconds=descriptor.task.limits.timeout_seconds,
+        quarantined=quarantined(task, catalogue),
     )

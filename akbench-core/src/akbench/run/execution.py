@@ -129,7 +129,7 @@ def _work(
     captured = _collect(equipment, folder, worktree, rooms, scratch, progress)
     if progress.outcome is not None and progress.outcome.status in EVALUATED:
         folder.enter(RunState.EVALUATING)
-        _evaluate(equipment, folder, captured, scratch, cancelled, progress)
+        _evaluate(spec, equipment, folder, captured, scratch, cancelled, progress)
 
 
 @contextmanager
@@ -246,6 +246,7 @@ def _oddity(path: bytes, kind: str, detail: str) -> str:
 
 
 def _evaluate(
+    spec: RunSpec,
     equipment: Equipment,
     folder: RunFolder,
     captured: Capture,
@@ -269,6 +270,7 @@ def _evaluate(
         sandbox=equipment.sandbox,
         scratch=scratch / "evaluation",
         cancelled=cancelled,
+        quarantined=spec.task.quarantined,
     )
     _keep_evaluation(folder, progress.evaluation)
 

@@ -19,6 +19,7 @@ from akbench.spec.agent import (
     ToolCall,
     TraceEvent,
 )
+from akbench.spec.dataset_import import GitRepository, ImportedDataset, ImportedTask
 from akbench.spec.errors import AkbenchError, ExtensionError, HostError, InputError, PlanRejectedError
 from akbench.spec.evaluator import (
     EvaluationEvidence,
@@ -33,6 +34,7 @@ from akbench.spec.evaluator import (
 from akbench.spec.hooks import (
     API_VERSION,
     AgentRecord,
+    DatasetImporterRecord,
     DescriptorRecord,
     DimensionRecord,
     EvaluatorRecord,
@@ -72,6 +74,7 @@ __all__ = [
     "Bind",
     "Capability",
     "ConfigState",
+    "DatasetImporterRecord",
     "DescriptorRecord",
     "DimensionRecord",
     "EvaluationEvidence",
@@ -81,7 +84,10 @@ __all__ = [
     "EvaluatorRecord",
     "ExporterRecord",
     "ExtensionError",
+    "GitRepository",
     "HostError",
+    "ImportedDataset",
+    "ImportedTask",
     "ImporterRecord",
     "InputError",
     "Invocation",
