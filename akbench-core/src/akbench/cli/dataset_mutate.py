@@ -19,7 +19,8 @@ from akbench.dataset.format import MutationFile, RepositoryFile
 from akbench.dataset.source import RepositorySource, read_source
 from akbench.descriptors.document import Document, parse, read
 from akbench.project import Project, cache_faults, cache_folder
-from akbench.publish.mutation_search import Bounds, Fate, MeasuredCandidate, Measurements, search
+from akbench.publish.measured import Measured
+from akbench.publish.mutation_search import Bounds, Fate, MeasuredCandidate, search
 from akbench.publish.task_writing import NewTask, files_of, free_id, protecting, write_task
 from akbench.publish.test_runs import Baseline, TestBench, baseline_of
 from akbench.spec import JsonValue
@@ -145,13 +146,11 @@ def mutate(
             test_timeout=test_timeout,
             candidates=len(candidates),
         )
-        measurements = Measurements(
-            project.data / "mutations" / f"{_key(repository, choice, bench, test_timeout)}.jsonl"
-        )
+        measured = Measured(project.data / "mutations" / f"{_key(repository, choice, bench, test_timeout)}.jsonl")
         found = []
         for each in search(
             candidates, repository.source.tree, tests,
-            bench=bench, baseline=baseline, bounds=bounds, measurements=measurements, jobs=jobs,
+            bench=bench, baseline=baseline, bounds=bounds, measured=measured, jobs=jobs,
         ):  # fmt: skip
             found.append((each, maker.write(each) if each.fate is Fate.KEPT else None))
             _tell(*found[-1], number=len(found))

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
-import threading
-from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from pathlib import Path
 
 from akbench.dataset.candidates import Candidate
 from akbench.dataset.tree import Tree
+from akbench.publish.measured import Measured, in_order
 from akbench.publish.test_runs import Baseline, TestBench
+from akbench.spec import JsonValue
 
-__all__ = ["Bounds", "Fate", "MeasuredCandidate", "Measurements", "search"]
+__all__ = ["Bounds", "Fate", "MeasuredCandidate", "search"]
 
 _SHORTEST_SECONDS = 20.0
 _PATIENCE = 5.0
@@ -60,44 +58,6 @@ class MeasuredCandidate:
     seconds: float = 0.0
 
 
-class Measurements:
-    """What was measured before, one line of JSON each in `path`; a search that was stopped goes on from there.
-
-    The file belongs to one source tree, test selection and environment; the key of a line is the mutated file.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._lock = threading.Lock()
-        self._known: dict[str, list[list[str] | None]] = {}
-        if path.is_file():
-            for line in path.read_text().splitlines():
-                key, failing = _record(line)
-                if key is not None:
-                    self._known[key] = failing
-
-    def known(self, key: str) -> list[list[str] | None]:
-        """The failing tests of each repetition so far; None for one that ran out of time."""
-        return list(self._known.get(key, ()))
-
-    def add(self, key: str, address: str, failing: Sequence[Sequence[str] | None]) -> None:
-        """Keep a measurement, on disk at once."""
-        with self._lock:
-            self._known[key] = [None if each is None else list(each) for each in failing]
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            with self._path.open("a") as file:
-                file.write(json.dumps({"mutated": key, "address": address, "failing": self._known[key]}) + "\n")
-
-
-def _record(line: str) -> tuple[str | None, list[list[str] | None]]:
-    """The key and the failing tests of a line; no key for one that a killed process left unfinished."""
-    try:
-        found = json.loads(line)
-        return found["mutated"], found["failing"]
-    except (ValueError, KeyError, TypeError):
-        return None, []
-
-
 def search(
     candidates: Sequence[Candidate],
     tree: Tree,
@@ -106,18 +66,18 @@ def search(
     bench: TestBench,
     baseline: Baseline,
     bounds: Bounds,
-    measurements: Measurements,
+    measured: Measured,
     jobs: int,
 ) -> Iterator[MeasuredCandidate]:
     """Try `candidates` in their order until enough are kept, or the limit of tried ones is reached.
 
     What is found does not depend on `jobs`. Raises `HostError` when tests cannot be run on this machine.
     """
-    trial = _Trial(tree=tree, tests=tests, bench=bench, baseline=baseline, bounds=bounds, measurements=measurements)
+    trial = _Trial(tree=tree, tests=tests, bench=bench, baseline=baseline, bounds=bounds, measured=measured)
     kept: Counter[str] = Counter()
     seen: set[bytes] = set()
     tried = 0
-    for found in _in_order(trial.measure, _worth_trying(candidates, kept, bounds), jobs):
+    for found in in_order(trial.measure, _worth_trying(candidates, kept, bounds), jobs):
         symbol = _symbol(found.candidate)
         if kept[symbol] >= bounds.per_symbol:
             # Begun before its symbol had enough: what is found must not depend on how many are tried at a time.
@@ -145,21 +105,6 @@ def _worth_trying(
             yield place, candidate
 
 
-def _in_order[A, B](function: Callable[[A], B], items: Iterator[A], jobs: int) -> Iterator[B]:
-    """The results in the order of `items`, `jobs` of them in the making."""
-    pool = ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="mutate")
-    waiting: deque[Future[B]] = deque()
-    try:
-        for item in items:
-            waiting.append(pool.submit(function, item))
-            if len(waiting) >= jobs:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Trial:
     tree: Tree
@@ -167,7 +112,7 @@ class _Trial:
     bench: TestBench
     baseline: Baseline
     bounds: Bounds
-    measurements: Measurements
+    measured: Measured
 
     def measure(self, item: tuple[int, Candidate]) -> MeasuredCandidate:
         """Try one candidate, as often as its results so far deserve."""
@@ -176,14 +121,14 @@ class _Trial:
         if content is None:
             return MeasuredCandidate(candidate=candidate, place=place, fate=Fate.NO_CHANGE, content=None)
         key = hashlib.sha256(candidate.file.encode() + b"\0" + content).hexdigest()
-        failing = self.measurements.known(key)
+        failing = _failures(self.measured.known(key))
         seconds = 0.0
         while self._undecided(failing):
             tree = self.tree.replace(os.fsencode(candidate.file), content)
             found, took = self._failing(tree, f"{place}-{len(failing)}")
             failing.append(found)
             seconds += took
-            self.measurements.add(key, candidate.address, failing)
+            self.measured.add(key, [None if each is None else [*each] for each in failing])
         return MeasuredCandidate(
             candidate=candidate,
             place=place,
@@ -212,3 +157,9 @@ class _Trial:
         if len(first) < self.bounds.failing_min:
             return Fate.TOO_FEW
         return Fate.TOO_MANY if len(first) > self.bounds.failing_max else Fate.KEPT
+
+
+def _failures(known: JsonValue) -> list[list[str] | None]:
+    """The failing tests of each repetition so far; None for one that ran out of time."""
+    runs = known if isinstance(known, list) else []
+    return [[str(test) for test in run] if isinstance(run, list) else None for run in runs]
