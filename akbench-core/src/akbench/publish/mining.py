@@ -139,13 +139,13 @@ def _past(repository: Repo, commit: Commit, is_test: Callable[[bytes], bool]) ->
     tests: list[bytes] = []
     code: list[bytes] = []
     for change in tree_changes(repository.object_store, parent.tree, commit.tree):
-        gone = change.new is None or change.new.path is None
-        entry = change.old if gone else change.new
-        assert entry is not None and entry.path is not None, "a change has a path before or after"
-        if not is_test(entry.path):
-            code.append(entry.path)
-        elif not gone:
-            tests.append(entry.path)
+        before, after = (side.path if side is not None else None for side in (change.old, change.new))
+        path = after or before
+        assert path is not None, "a change has a path before or after"
+        if not is_test(path):
+            code.append(path)
+        elif after is not None:
+            tests.append(path)
     has_code = any(path.endswith(b".py") for path in code)
     if not has_code or not any(_RUN(path) for path in tests):
         return None
