@@ -22,7 +22,7 @@ from akbench.workspace.removal import remove_tree
 
 __all__ = ["PYTEST", "Surroundings", "environment_options", "opened_bench", "task_options"]
 
-PYTEST = ("iniconfig==2.3.0", "packaging==26.0", "pluggy==1.6.0", "pygments==2.19.2", "pytest==9.2.0")
+PYTEST = ("iniconfig==2.3.0", "packaging==26.2", "pluggy==1.6.0", "pygments==2.20.0", "pytest==9.2.0")
 """The closure of the pytest that the evaluator is tested with."""
 
 
