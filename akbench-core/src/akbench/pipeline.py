@@ -18,7 +18,6 @@ from akbench.catalogue import Adapter, Catalogue
 from akbench.dataset.assembly import AssembledTask, assemble
 from akbench.dataset.dataset import Dataset, Task, find_dataset, load_dataset
 from akbench.dataset.environment import PreparedEnvironment, prepare_environment
-from akbench.dataset.format import SdistSource
 from akbench.descriptors.kinds import ExperimentDescriptor
 from akbench.descriptors.snapshot import Snapshot, load
 from akbench.experiment.plan import AgentChoice, Plan, PlannedRun, Variant
@@ -251,7 +250,7 @@ def _ready_task(task: Task, dataset: Dataset, catalogue: Catalogue, cache: Path)
             python=wanted.python,
             requirements=wanted.requirements,
             cache=cache,
-            forbidden=repository.name if isinstance(repository, SdistSource) else None,
+            forbidden=repository.name,
         )
     except InputError as error:
         raise task.snapshot.document.error(str(error), ("task", "environment")) from error

@@ -89,4 +89,7 @@ def _tell(imported: ImportedDataset, written: Written, place: Path, *, as_json: 
 
 
 def _fetch(repository: GitRepository) -> Tree:
-    raise InputError(f"{repository.url}: git repositories cannot be fetched yet")
+    """The tree of the commit, without the files of its submodules."""
+    from akbench.dataset.git_source import read_commit
+
+    return read_commit(repository.url, repository.commit, cache_folder(), submodules="leave_out").tree

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
+from akbench.dataset.locations import url_flaw
 from akbench.descriptors.header import Descriptor, Part
 from akbench.descriptors.scalars import Count, Glob, Identifier, RelativePath
 
 __all__ = [
+    "ArchiveSource",
     "DatasetFile",
     "DirectorySource",
+    "GitSource",
+    "LocalSource",
     "MutationFile",
     "MutationPart",
     "OperatorChoice",
@@ -28,6 +32,23 @@ class ValidationPart(Part):
     """How the tasks are validated: `repetitions` of each state of the tree."""
 
     repetitions: Annotated[Count, Field(le=100)] = 3
+
+
+CommitId = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
+
+
+def _repository_url(value: str) -> str:
+    flaw = url_flaw(value)
+    if flaw is not None:
+        raise ValueError(f"{value!r} {flaw}")
+    return value
+
+
+def _download_url(value: str) -> str:
+    flaw = url_flaw(value)
+    if flaw is not None or not value.startswith("https://"):
+        raise ValueError(f"{value!r} {flaw or 'is no https:// URL; give a file of this machine as path'}")
+    return value
 
 
 class DatasetPart(Part):
@@ -49,6 +70,8 @@ class DatasetFile(Descriptor):
 
 class _Source(Part):
     license: str
+    name: Identifier | None = None
+    """The library's name on the package index; no task's environment may hold it, as that would be the solution."""
     withhold: tuple[Glob, ...] = ()
     remove: tuple[Glob, ...] = ()
 
@@ -71,10 +94,48 @@ class DirectorySource(_Source):
     path: RelativePath
 
 
+class GitSource(_Source):
+    """One commit of a git repository; `url` is only asked when the commit is not kept yet.
+
+    `submodules`: ``fetch`` takes their files at the commits they are pinned to, ``leave_out`` leaves their places
+    empty; without it, a commit that has submodules is refused.
+    """
+
+    source: Literal["git"]
+    url: Annotated[str, AfterValidator(_repository_url)]
+    commit: CommitId
+    submodules: Literal["fetch", "leave_out"] | None = None
+
+
+class LocalSource(_Source):
+    """A folder outside of the dataset: `path` is absolute or relative to the project, `tree` git's id of its tree."""
+
+    source: Literal["local"]
+    path: Annotated[str, Field(min_length=1)]
+    tree: CommitId
+
+
+class ArchiveSource(_Source):
+    """A ``.tar.gz`` or ``.zip`` with one top folder, from a `url` or a `path` (absolute or relative to the project)."""
+
+    source: Literal["archive"]
+    url: Annotated[str, AfterValidator(_download_url)] | None = None
+    path: Annotated[str, Field(min_length=1)] | None = None
+    sha256: Sha256
+
+    @model_validator(mode="after")
+    def _one_place(self) -> Self:
+        if (self.url is None) == (self.path is None):
+            raise ValueError("an archive has either a url or a path")
+        return self
+
+
 class RepositoryFile(Descriptor):
     """``repository.yaml``: where the task's tree comes from."""
 
-    repository: Annotated[SdistSource | DirectorySource, Field(discriminator="source")]
+    repository: Annotated[
+        SdistSource | DirectorySource | GitSource | LocalSource | ArchiveSource, Field(discriminator="source")
+    ]
 
 
 class ReplaceLine(Part):

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from akbench.dataset.assembly import AssembledTask
 from akbench.dataset.tree import Tree
+from akbench.git import bare_repository
 from akbench.spec import InputError
-from akbench.workspace.git import bare_repository
 from akbench.workspace.patch import apply_patch, difference
 from akbench.workspace.snapshot import Snapshot, take_snapshot
 
