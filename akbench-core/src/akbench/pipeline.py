@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from akbench import __version__
 from akbench.catalogue import Adapter, Catalogue
 from akbench.dataset.assembly import AssembledTask, assemble
-from akbench.dataset.dataset import Dataset, Task, find_dataset, load_dataset
+from akbench.dataset.dataset import UNWRITTEN, Dataset, Task, find_dataset, load_dataset
 from akbench.dataset.environment import PreparedEnvironment, prepare_environment
 from akbench.descriptors.kinds import ExperimentDescriptor
 from akbench.descriptors.snapshot import Snapshot, load
@@ -225,6 +225,10 @@ def task_evaluator(task: Task, catalogue: Catalogue) -> tuple[Adapter, Evaluator
 
 def check_task(task: Task, catalogue: Catalogue) -> None:
     """Check what a task names against what is registered. Raises `InputError` with the place in the task's files."""
+    if UNWRITTEN in task.description:
+        line = task.description[: task.description.index(UNWRITTEN)].count("\n") + 1
+        place = f"{task.folder / 'description.md'}:{line}:1"
+        raise InputError("the description is still to be written; write it and remove this line", place=place)
     try:
         catalogue.find("category", task.descriptor.task.category)
     except InputError as error:

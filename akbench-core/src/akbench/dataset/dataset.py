@@ -20,8 +20,10 @@ from akbench.descriptors.snapshot import Snapshot, load
 from akbench.plain_yaml import read_text
 from akbench.spec import InputError
 
-__all__ = ["Dataset", "Task", "find_dataset", "list_datasets", "load_dataset"]
+__all__ = ["UNWRITTEN", "Dataset", "Task", "find_dataset", "list_datasets", "load_dataset"]
 
+UNWRITTEN = "<!-- akbench: to be written by a person; remove this line then -->"
+"""Marks a description that a program has made the skeleton of; no such task is run."""
 TASK_FILES = ("task.yaml", "description.md", "repository.yaml", "evaluator.yaml")
 
 
@@ -260,9 +262,13 @@ def _check_tests(task: Task) -> None:
     for folder in (task.hidden_tests, task.public_tests, *(task.folder / name for name in parts)):
         if folder.exists() and not folder.is_dir():
             raise InputError("is no folder; make it one or remove it", place=str(folder))
+    if task.repository.repository.withhold:
+        return
     if not task.hidden_tests.is_dir() or not any(path.is_file() for path in task.hidden_tests.rglob("*")):
         raise InputError(
-            "the task has no hidden tests; put at least one test file into hidden_tests/", place=str(task.folder)
+            "the task has no hidden tests; put at least one test file into hidden_tests/, "
+            "or withhold some of the repository's own",
+            place=str(task.folder),
         )
 
 

@@ -28,12 +28,6 @@ __all__ = [
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
-class ValidationPart(Part):
-    """How the tasks are validated: `repetitions` of each state of the tree."""
-
-    repetitions: Annotated[Count, Field(le=100)] = 3
-
-
 CommitId = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
 
 
@@ -49,6 +43,12 @@ def _download_url(value: str) -> str:
     if flaw is not None or not value.startswith("https://"):
         raise ValueError(f"{value!r} {flaw or 'is no https:// URL; give a file of this machine as path'}")
     return value
+
+
+class ValidationPart(Part):
+    """How the tasks are validated: `repetitions` of each state of the tree."""
+
+    repetitions: Annotated[Count, Field(le=100)] = 3
 
 
 class DatasetPart(Part):

@@ -38,6 +38,8 @@ type Submodules = Literal["fetch", "leave_out"]
 
 _GITLINK = 0o160000
 _DEEPEST = 5
+_UNREADABLE = (KeyError, ValueError, OSError, AssertionError, zlib.error, ChecksumMismatch, ObjectFormatException)
+"""How a damaged object shows itself."""
 _FROM_OUTSIDE = (
     *("http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),
     *("SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO", "SSH_AUTH_SOCK"),
