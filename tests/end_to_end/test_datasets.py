@@ -1,9 +1,21 @@
-"""A new dataset from the command line: written, validated for real, frozen, named by an experiment."""
+"""Datasets as users meet them: shipped ones are vouched for; a new one is written, validated, frozen and named."""
 
 import json
+from pathlib import Path
 
 import pytest
 from project_under_test import ProjectUnderTest
+
+from akbench.catalogue import Catalogue
+from akbench.cli import init
+from akbench.dataset.dataset import load_dataset
+from akbench.experiment.publication import verdict_fault
+from akbench_examples import project_folder
+
+SHIPPED = (
+    Path(init.__file__).parent / "starter/datasets/starter",
+    project_folder() / "datasets/software-engineering",
+)
 
 EXPERIMENT = """\
 schema_version: "1.0"
@@ -15,6 +27,15 @@ experiment:
   dataset: {id: mine, version: "1.0.0", hash: HASH}
   evaluation: {evaluators: [pytest]}
 """
+
+
+@pytest.mark.parametrize("folder", SHIPPED, ids=lambda folder: folder.name)
+def test_a_valid_verdict_vouches_for_every_task_that_is_shipped(folder: Path):
+    catalogue = Catalogue.load()
+    tasks = load_dataset(folder).tasks
+    assert {task.descriptor.id: verdict_fault(task, catalogue) for task in tasks} == dict.fromkeys(
+        (task.descriptor.id for task in tasks), None
+    ), "validate the dataset again and keep what is written into its validation/"
 
 
 @pytest.mark.network
