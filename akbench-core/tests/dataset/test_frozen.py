@@ -75,6 +75,9 @@ def test_a_verdict_that_holds_makes_no_warning_and_its_flaky_tests_are_part_of_t
     planned = plan(vouch(folder, catalogue, quarantined=(FLAKY,)), catalogue)
     assert planned.warnings == ()
     assert planned.tasks[0].quarantined == (FLAKY.id,)
+    assert planned.notes == (
+        f"task 'slug-001' has flaky tests, which count for nothing: {FLAKY.id}",
+    )
 
 
 @pytest.mark.parametrize("changed", [f"{TASK}/description.md", "repositories/slugs/slugs/__init__.py"])
@@ -127,9 +130,10 @@ def test_a_changed_verdict_and_a_changed_frozen_file_are_told(folder: Path, cata
     )
 
 
-def test_measured_times_are_no_part_of_the_frozen_hash(folder: Path, catalogue: Catalogue):
-    first = freeze(vouch(folder, catalogue, state_seconds={"solved": 1.0}))
-    assert freeze(vouch(folder, catalogue, state_seconds={"solved": 2.0})).hash == first.hash
+def test_what_only_tells_of_the_machine_is_no_part_of_the_frozen_hash(folder: Path, catalogue: Catalogue):
+    first = freeze(vouch(folder, catalogue, state_seconds={"solved": 1.0}, environment="a", sandbox="local"))
+    elsewhere = vouch(folder, catalogue, state_seconds={"solved": 2.0}, environment="b", sandbox="bubblewrap")
+    assert freeze(elsewhere).hash == first.hash
     assert freeze(vouch(folder, catalogue, fail_to_pass=("t",))).hash != first.hash
 
 
