@@ -21,7 +21,7 @@ from pypi_simple import (
 
 from akbench.spec import HostError, InputError
 
-__all__ = ["fetch_archive", "fetch_sdist"]
+__all__ = ["fetch_archive", "fetch_sdist", "sdist_sha256"]
 
 _TIMEOUT_SECONDS = (10.0, 60.0)
 _MANY = 8
@@ -58,6 +58,20 @@ def fetch_sdist(name: str, version: str, sha256: str, cache: Path, *, index_url:
             f"or put the .tar.gz at {place}"
         ) from error
     return place
+
+
+def sdist_sha256(name: str, version: str, *, index_url: str = PYPI_SIMPLE_ENDPOINT) -> str:
+    """The sha256 that the package index lists for the release's ``.tar.gz``. Raises as `fetch_sdist` does."""
+    release = _Release(name=name, version=version, sha256="")
+    try:
+        with PyPISimple(index_url) as index:
+            found = _sdist(index, release)
+    except (requests.RequestException, UnsupportedContentTypeError, UnsupportedRepoVersionError) as error:
+        raise HostError(f"the package index cannot be asked for {release}: {_reason(error)}; go online") from error
+    listed = found.digests.get("sha256")
+    if listed is None:
+        raise InputError(f"the package index lists no sha256 for {found.filename}")
+    return listed
 
 
 def fetch_archive(where: str | Path, sha256: str, cache: Path) -> Path:
@@ -103,6 +117,10 @@ def _get(url: str, draft: Path) -> None:
 
 
 def _find(index: PyPISimple, release: _Release) -> DistributionPackage:
+    return _with_hash(_sdist(index, release), release)
+
+
+def _sdist(index: PyPISimple, release: _Release) -> DistributionPackage:
     try:
         packages = index.get_project_page(release.name, timeout=_TIMEOUT_SECONDS).packages
     except NoSuchProjectError as error:
@@ -110,7 +128,7 @@ def _find(index: PyPISimple, release: _Release) -> DistributionPackage:
     archives = [package for package in packages if package.filename.endswith(".tar.gz")]
     for package in archives:
         if package.package_type == "sdist" and _same_version(package.version, release.version):
-            return _with_hash(package, release)
+            return package
     known = ", ".join(package.version for package in archives[-_MANY:] if package.version)
     raise InputError(f"the package index has no .tar.gz of {release}; the last versions with one: {known or 'none'}")
 

@@ -52,6 +52,7 @@ class Source:
 
     def __init__(self, content: bytes, *, file: str) -> None:
         """Raises `InputError` naming `file` if it cannot be parsed, or would not come out as it went in."""
+        self.content = content
         self._mark = _MARK if content.startswith(_MARK) else b""
         try:
             module = cst.parse_module(content.removeprefix(_MARK))
