@@ -13,6 +13,8 @@ __all__ = ["read_quixbugs"]
 _KNOWN = "https://github.com/jkoppel/QuixBugs"
 _SHARED_TEST_FILES = ("conftest.py", "python_testcases/load_testdata.py", "python_testcases/node.py")
 _TEST_SECONDS = 3
+_SLOW = {"levenshtein": 60}
+"""Programs that take seconds for a case even when they are right."""
 _CHECK_SECONDS = 300
 
 
@@ -62,7 +64,11 @@ def _task(source: Path, name: str, license_name: str) -> ImportedTask:
         hidden_tests={path: read_bytes(source / path) for path in _test_files(source, name, test)},
         solution={program: read_bytes(source / "correct_python_programs" / f"{name}.py")},
         evaluator="pytest",
-        config={"target": [test], "test_timeout_seconds": _TEST_SECONDS, "timeout_seconds": _CHECK_SECONDS},
+        config={
+            "target": [test],
+            "test_timeout_seconds": _SLOW.get(name, _TEST_SECONDS),
+            "timeout_seconds": _CHECK_SECONDS,
+        },
         python=PYTHON,
         requirements=PYTEST,
         tags=("algorithms", "one-line"),

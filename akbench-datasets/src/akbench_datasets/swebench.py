@@ -22,7 +22,7 @@ _CHECK_SECONDS = 1800
 _TEST_SECONDS = 300
 _NOTES = (
     "Hints of the source are left out: the agent is given the problem statement alone.",
-    "Python imports from the repository's root and from src/; what a build would compile is not there.",
+    "Python imports from the repository's root and from src/; what a build would compile is not there, nor submodules.",
 )
 
 

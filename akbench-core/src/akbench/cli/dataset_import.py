@@ -10,6 +10,7 @@ import click
 
 from akbench.catalogue import Catalogue
 from akbench.cli.agent import report_failures
+from akbench.cli.dataset_new import check_dataset_id
 from akbench.cli.export import list_formats
 from akbench.cli.output import json_option, print_json, project_option, say
 from akbench.dataset.tree import Tree
@@ -44,6 +45,7 @@ def import_command(
     catalogue = Catalogue.load(project.root)
     report_failures(catalogue)
     project.require_writable()
+    check_dataset_id(dataset_id or name)
     place = project.root / "datasets" / (dataset_id or name)
     if place.exists():
         raise InputError("already there; choose another --id or remove it", place=str(place))
@@ -89,4 +91,7 @@ def _tell(imported: ImportedDataset, written: Written, place: Path, *, as_json: 
 
 
 def _fetch(repository: GitRepository) -> Tree:
-    raise InputError(f"{repository.url}: git repositories cannot be fetched yet")
+    """The tree of the commit, without the files of its submodules."""
+    from akbench.dataset.git_source import read_commit
+
+    return read_commit(repository.url, repository.commit, cache_folder(), submodules="leave_out").tree

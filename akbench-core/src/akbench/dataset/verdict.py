@@ -58,8 +58,10 @@ class Verdict(Part):
     - `environment`: the key of the prepared environment; None if it could not be prepared for the task's own fault.
     - `fail_to_pass`: tests that pass solved and never unsolved; `pass_to_pass`: tests that always pass in both.
     - `quarantined`: flaky regression tests, which no evaluation counts while this verdict holds.
-    - `state_seconds`: median wall clock of a check by state; `test_seconds`: by state and test. Measurements: they
-      are no part of `digest`.
+    - `state_seconds`: median wall clock of a check by state; `test_seconds`: by state and test.
+
+    What only tells of the machine (environment, sandbox, times) is no part of `digest`: whoever finds the same
+    elsewhere has the same verdict.
     """
 
     format: Literal["1"] = "1"
@@ -80,8 +82,8 @@ class Verdict(Part):
 
     @property
     def digest(self) -> str:
-        """SHA-256 over everything but the measured times."""
-        said = self.model_dump(mode="json", exclude={"state_seconds", "test_seconds"})
+        """SHA-256 over what was found."""
+        said = self.model_dump(mode="json", exclude={"environment", "sandbox", "state_seconds", "test_seconds"})
         return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
 

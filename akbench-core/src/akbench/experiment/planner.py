@@ -13,7 +13,7 @@ from akbench.experiment.configuration import complete_configuration, configurati
 from akbench.experiment.dimensions import Factor, agent_name, applying, check_factors, settings
 from akbench.experiment.factors import Combination, full_factorial, matches
 from akbench.experiment.plan import AgentChoice, ModelSource, Plan, PlannedRun, PlannedTask, Variant
-from akbench.experiment.publication import check_frozen, quarantined, validation_warnings
+from akbench.experiment.publication import check_frozen, quarantine_notes, quarantined, validation_warnings
 from akbench.experiment.rejection import ExperimentSnapshot, Location, rejected
 from akbench.spec import InputError, JsonValue, Support
 
@@ -64,7 +64,7 @@ def plan_experiment(
         concurrency=part.execution_policy.concurrency,
         timeout_seconds=part.execution_policy.timeout_seconds,
         sandbox=sandbox.id,
-        notes=_capability_differences(agents),
+        notes=(*_capability_differences(agents), *quarantine_notes(tasks, catalogue)),
         warnings=(
             *sandbox.shortcomings,
             *validation_warnings(tasks, dataset.model.id, catalogue),

@@ -7,7 +7,7 @@ from akbench.dataset.dataset import Dataset, Task
 from akbench.dataset.frozen import changes
 from akbench.experiment.rejection import ExperimentSnapshot, rejected
 
-__all__ = ["check_frozen", "quarantined", "validation_warnings", "verdict_fault"]
+__all__ = ["check_frozen", "quarantine_notes", "quarantined", "validation_warnings", "verdict_fault"]
 
 _NAMED = 3
 
@@ -34,6 +34,16 @@ def quarantined(task: Task, catalogue: Catalogue) -> tuple[str, ...]:
     """The tests that no evaluation counts, by a verdict that holds."""
     adapter, _ = catalogue.evaluator_adapter(task.evaluator.model.evaluator.adapter)
     return task.quarantined(adapter.distribution, adapter.version)
+
+
+def quarantine_notes(tasks: tuple[Task, ...], catalogue: Catalogue) -> tuple[str, ...]:
+    """One sentence for each task that has flaky tests."""
+    found = {task.descriptor.id: quarantined(task, catalogue) for task in tasks}
+    return tuple(
+        f"task {task_id!r} has flaky tests, which count for nothing: {', '.join(tests)}"
+        for task_id, tests in found.items()
+        if tests
+    )
 
 
 def validation_warnings(tasks: tuple[Task, ...], dataset: str, catalogue: Catalogue) -> tuple[str, ...]:

@@ -180,7 +180,12 @@ def _task(task: ImportedTask) -> dict[str, JsonValue]:
 def _repository(task: ImportedTask, imported: ImportedDataset) -> dict[str, JsonValue]:
     source: dict[str, JsonValue]
     if isinstance(task.repository, GitRepository):
-        source = {"source": "git", "url": task.repository.url, "commit": task.repository.commit}
+        source = {
+            "source": "git",
+            "url": task.repository.url,
+            "commit": task.repository.commit,
+            "submodules": "leave_out",
+        }
     else:
         source = {"source": "directory", "path": f"repositories/{task.id}"}
     title = f"from {imported.source}" + (f" at {imported.commit}" if imported.commit else "")
