@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,7 @@ class InProcess:
     def __init__(self, flaky: bool = False) -> None:
         self.runs = 0
         self.flaky = flaky
+        self.cancelled = threading.Event()
 
     def run(self, tree: Tree, tests: object, *, seconds: float, name: str) -> TestRun:
         self.runs += 1
