@@ -213,8 +213,9 @@ def _released(release: str, license_: str | None) -> Document:
     if license_ is None:
         raise click.UsageError("--release needs --license, such as MIT: what the release says of itself")
     text = (
-        f'schema_version: "1.0"\nid: {name}\nversion: "{version}"\nrepository:\n  source: sdist\n'
-        f'  name: {name}\n  sha256: "{sdist_sha256(name, version)}"\n  license: {json.dumps(license_)}\n'
+        f'schema_version: "1.0"\nid: {name}\nversion: "1.0.0"\nrepository:\n  source: sdist\n  name: {name}\n'
+        f'  release: {json.dumps(version)}\n  sha256: "{sdist_sha256(name, version)}"\n'
+        f'  license: {json.dumps(license_)}\n  remove: ["**/*.egg-info/**"]\n'
     )
     return parse(text, f"--release {release}")
 

@@ -77,13 +77,14 @@ class _Source(Part):
 
 
 class SdistSource(_Source):
-    """A source release of the package index. The version is the descriptor's own.
+    """A source release of the package index. Its version is the descriptor's own, unless `release` is another.
 
     `withhold` (globs) is kept from the agent and laid over again in the evaluation; `remove` is dropped for good.
     """
 
     source: Literal["sdist"]
     name: Identifier
+    release: Annotated[str, Field(min_length=1)] | None = None
     sha256: Sha256
 
 

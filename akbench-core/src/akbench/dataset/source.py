@@ -52,7 +52,7 @@ def _gathered(model: RepositoryFile, dataset: Path, cache: Path) -> Gathered:
     if isinstance(source, SdistSource):
         from akbench.dataset.release import fetch_sdist
 
-        return read_archive(fetch_sdist(source.name, model.version, source.sha256, cache))
+        return read_archive(fetch_sdist(source.name, source.release or model.version, source.sha256, cache))
     if isinstance(source, GitSource):
         from akbench.dataset.git_source import read_commit
 
