@@ -6,20 +6,18 @@ import hashlib
 import itertools
 import json
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
-from ruamel.yaml import YAML
 
-from akbench.cli.making import PYTEST, Surroundings, environment_options, opened_bench, task_options
+from akbench.cli.making import GivenEnvironment, Making, Surroundings, making_options, opened_bench
 from akbench.cli.output import json_option, print_json, print_table, project_option, say
 from akbench.dataset.dataset import find_dataset
-from akbench.dataset.git_source import read_commit
 from akbench.dataset.locations import url_flaw
 from akbench.project import Project, cache_folder
 from akbench.publish.measured import Measured
+from akbench.publish.mined_tasks import MinedTasks, MiningChoice
 from akbench.publish.mining import (
     TEST_GLOBS,
     Fate,
@@ -28,30 +26,12 @@ from akbench.publish.mining import (
     commits_with_tests,
     mine_commits,
     object_folder,
-    trees_of,
 )
-from akbench.publish.task_writing import NewTask, free_id, write_task
-from akbench.spec import InputError, JsonValue
-from akbench.workspace.reference import patch_between
-from akbench.workspace.snapshot import take_snapshot
+from akbench.spec import InputError
 
 __all__ = ["mine"]
 
 _SHORT_ID = 12
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Choice:
-    """What the person chose: recorded with every task."""
-
-    checkout: Path
-    url: str
-    license: str
-    name: str | None
-    revision: str
-    stop: str | None
-    tests: tuple[str, ...]
-    regression: tuple[str, ...]
 
 
 @click.command()
@@ -72,8 +52,7 @@ class _Choice:
     "--most-files", type=click.IntRange(1), default=10, show_default=True, help="Most changed files that are no tests."
 )
 @click.option("--dry-run", is_flag=True, help="List the commits that would be tried; run and write nothing.")
-@environment_options
-@task_options
+@making_options
 @project_option
 @json_option
 def mine(
@@ -87,18 +66,8 @@ def mine(
     tests: tuple[str, ...],
     regression: tuple[str, ...],
     most_files: int,
-    python: str | None,
-    requirements: tuple[str, ...],
-    python_path: tuple[str, ...],
-    limit: int,
-    keep: int,
-    prefix: str | None,
-    category: str,
-    difficulty: str,
-    repetitions: int,
-    timeout: float,
-    test_timeout: float,
-    jobs: int,
+    given: GivenEnvironment,
+    making: Making,
     project_dir: Path,
     *,
     dry_run: bool,
@@ -110,10 +79,10 @@ def mine(
     tree before it; its test files are the hidden tests, the rest of it is the reference solution. Its message is
     kept in the task's origin.yaml, which no agent sees, for the person who writes the description: until that is
     done, the task is refused. What was found is kept in the project's data/mining.
-    """  # fmt: skip
+    """
     project = Project.at(project_dir)
     folder = find_dataset(project.root, dataset_id)
-    choice = _Choice(
+    choice = MiningChoice(
         checkout=checkout.resolve(),
         url=_checked_url(url or checkout.resolve().as_uri()),
         license=license_,
@@ -122,42 +91,50 @@ def mine(
         stop=stop,
         tests=tests or TEST_GLOBS,
         regression=regression,
+        repetitions=making.repetitions,
     )
     commits = itertools.islice(
         commits_with_tests(choice.checkout, revision=revision, stop=stop, tests=choice.tests, most_files=most_files),
-        limit,
+        making.limit,
     )
     if dry_run:
         _list(tuple(commits), as_json=as_json)
         return
-    surroundings = Surroundings(
-        python=python or "3.12", requirements=(*PYTEST, *requirements), python_path=python_path or (".",)
-    )
-    maker = _Maker(
+    surroundings = given.with_pytest()
+    tasks = MinedTasks(
         folder=folder,
         objects=object_folder(choice.checkout),
         choice=choice,
-        surroundings=surroundings,
-        prefix=prefix or Path(choice.url.rstrip("/")).stem,
-        category=category,
-        difficulty=difficulty,
-        timeout=timeout,
-        test_timeout=test_timeout,
-        repetitions=repetitions,
+        terms=making.terms(surroundings),
+        prefix=making.prefix or Path(choice.url.rstrip("/")).stem,
+        cache=cache_folder(),
     )
+    _report(_mine(project, tasks, commits, surroundings, making), as_json=as_json)
+
+
+def _mine(
+    project: Project, tasks: MinedTasks, commits: Iterator[PastCommit], surroundings: Surroundings, making: Making
+) -> list[tuple[MinedCommit, str | None]]:
+    """Try the commits, write those that make a task, and tell of each at once."""
+    choice = tasks.choice
     found: list[tuple[MinedCommit, str | None]] = []
-    with opened_bench(project, surroundings, forbidden=name, test_seconds=test_timeout) as bench:
-        key = [bench.environment.key, python_path, choice.tests, regression, timeout, test_timeout, repetitions]
-        measured = Measured(project.data / "mining" / f"{_hash(key)}.jsonl")
+    with opened_bench(project, surroundings, forbidden=choice.name, test_seconds=making.test_timeout) as bench:
+        key = [bench.environment.key, bench.python_path, choice.tests, choice.regression, choice.repetitions]
         for each in mine_commits(
-            commits, maker.objects,
-            bench=bench, regression=regression, seconds=timeout, repetitions=repetitions, measured=measured, jobs=jobs,
-        ):  # fmt: skip
-            found.append((each, maker.write(each, bench.scratch) if each.fate is Fate.KEPT else None))
+            commits,
+            tasks.objects,
+            bench=bench,
+            regression=choice.regression,
+            seconds=making.timeout,
+            repetitions=choice.repetitions,
+            measured=Measured(project.data / "mining" / f"{_hash([*key, making.timeout, bench.test_seconds])}.jsonl"),
+            jobs=making.jobs,
+        ):
+            found.append((each, tasks.write(each, bench.scratch) if each.fate is Fate.KEPT else None))
             _tell(*found[-1], number=len(found))
-            if sum(task is not None for _, task in found) >= keep:
+            if sum(task is not None for _, task in found) >= making.keep:
                 break
-    _report(found, as_json=as_json)
+    return found
 
 
 def _checked_url(url: str) -> str:
@@ -169,75 +146,6 @@ def _checked_url(url: str) -> str:
 
 def _hash(parts: Sequence[object]) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Maker:
-    """Writes mined commits as tasks."""
-
-    folder: Path
-    objects: Path
-    choice: _Choice
-    surroundings: Surroundings
-    prefix: str
-    category: str
-    difficulty: str
-    timeout: float
-    test_timeout: float
-    repetitions: int
-
-    def write(self, found: MinedCommit, scratch: Path) -> str:
-        """The id of the commit's task, written now unless the dataset has it already."""
-        for path in sorted(self.folder.glob("*/*/origin.yaml")):
-            origin = YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8")).get("origin", {})
-            if origin.get("commit") == found.past.commit:
-                return path.parent.name
-        return write_task(self.folder, self._task(found, scratch)).name
-
-    def _task(self, found: MinedCommit, scratch: Path) -> NewTask:
-        past = found.past
-        trees = trees_of(past, self.objects)
-        # Puts the parent into the cache while the checkout is there; whoever gets the dataset asks the URL.
-        given = read_commit(self.choice.checkout.as_uri(), past.parent, cache_folder()).tree
-        before, solved = take_snapshot(given, cache_folder()), take_snapshot(trees.solved, cache_folder())
-        source: dict[str, JsonValue] = {"source": "git", "url": self.choice.url, "commit": past.parent}
-        name: dict[str, JsonValue] = {"name": self.choice.name} if self.choice.name else {}
-        return NewTask(
-            id=free_id(self.folder, self.prefix),
-            category=self.category,
-            difficulty=self.difficulty,
-            hint="What was changed, and what its author said of it: see origin.yaml and solution/.",
-            python=self.surroundings.python,
-            requirements=self.surroundings.requirements,
-            python_path=self.surroundings.python_path,
-            protected=tuple(sorted(past.selectors)),
-            repository={**source, "license": self.choice.license, **name},
-            repository_id=self.prefix,
-            repository_version="1.0.0",
-            target=found.fail_to_pass,
-            regression=tuple(dict.fromkeys((*past.selectors, *self.choice.regression))),
-            deselect=found.others,
-            timeout_seconds=self.timeout,
-            test_timeout_seconds=self.test_timeout,
-            hidden_tests=trees.tests,
-            reference_patch=patch_between(before, solved, scratch / f"{past.commit}.git"),
-            origin=self._origin(found),
-        )
-
-    def _origin(self, found: MinedCommit) -> dict[str, JsonValue]:
-        choice = self.choice
-        return {
-            "by": "akbench dataset mine",
-            "commit": found.past.commit,
-            "message": found.past.message,
-            "from": choice.revision,
-            "to": choice.stop,
-            "tests": [*choice.tests],
-            "regression": [*choice.regression],
-            "repetitions": self.repetitions,
-            "fail_to_pass": [*found.fail_to_pass],
-            "pass_to_pass": len(found.pass_to_pass),
-        }
 
 
 def _subject(past: PastCommit) -> str:

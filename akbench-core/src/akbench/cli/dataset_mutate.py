@@ -5,23 +5,23 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
-from akbench.cli.making import PYTEST, Surroundings, environment_options, opened_bench, task_options
+from akbench.cli.making import GivenEnvironment, Making, Surroundings, making_options, opened_bench
 from akbench.cli.output import json_option, print_json, print_table, project_option, say
 from akbench.dataset.candidates import Candidate, propose
 from akbench.dataset.dataset import find_dataset, load_dataset
-from akbench.dataset.format import MutationFile, RepositoryFile
+from akbench.dataset.format import RepositoryFile
 from akbench.dataset.source import RepositorySource, read_source
 from akbench.descriptors.document import Document, parse, read
 from akbench.project import Project, cache_faults, cache_folder
 from akbench.publish.measured import Measured
 from akbench.publish.mutation_search import Bounds, Fate, MeasuredCandidate, search
-from akbench.publish.task_writing import NewTask, files_of, free_id, protecting, write_task
+from akbench.publish.mutation_tasks import MutationChoice, MutationTasks
 from akbench.publish.test_runs import Baseline, TestBench, baseline_of
 from akbench.spec import JsonValue
 
@@ -35,17 +35,6 @@ class _Repository:
     document: Document
     model: RepositoryFile
     source: RepositorySource
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Choice:
-    """What the person chose: recorded with every task."""
-
-    files: tuple[str, ...]
-    symbols: tuple[str, ...]
-    operators: tuple[str, ...]
-    tests: tuple[str, ...]
-    seed: int
 
 
 @click.command()
@@ -68,8 +57,7 @@ class _Choice:
 @click.option("--failing-max", type=click.IntRange(1), default=10, show_default=True, help="Most tests that fail.")
 @click.option("--per-symbol", type=click.IntRange(1), default=1, show_default=True, help="Most tasks of one symbol.")
 @click.option("--dry-run", is_flag=True, help="List the candidates; run and write nothing.")
-@environment_options
-@task_options
+@making_options
 @project_option
 @json_option
 def mutate(
@@ -86,18 +74,8 @@ def mutate(
     failing_min: int,
     failing_max: int,
     per_symbol: int,
-    python: str | None,
-    requirements: tuple[str, ...],
-    python_path: tuple[str, ...],
-    limit: int,
-    keep: int,
-    prefix: str | None,
-    category: str,
-    difficulty: str,
-    repetitions: int,
-    timeout: float,
-    test_timeout: float,
-    jobs: int,
+    given: GivenEnvironment,
+    making: Making,
     project_dir: Path,
     *,
     dry_run: bool,
@@ -109,12 +87,12 @@ def mutate(
     the sandbox; kept is what fails the same few tests every time. A task's description is left to be written by a
     person, and until then the task is refused. What was measured is kept in the project's data/mutations, so a search
     that was stopped goes on where it was.
-    """  # fmt: skip
+    """
     project = Project.at(project_dir)
     folder = find_dataset(project.root, dataset_id)
     repository = _repository(folder, like, repository_file, release, license_)
-    surroundings = _surroundings(folder, like, python, requirements, python_path)
-    choice = _Choice(files=files, symbols=symbols, operators=operators, tests=tests, seed=seed)
+    surroundings = _surroundings(folder, like, given)
+    choice = MutationChoice(files=files, symbols=symbols, operators=operators, tests=tests, seed=seed)
     candidates = propose(repository.source.tree, files=files, symbols=symbols, operators=operators, seed=seed)
     if dry_run:
         _list(candidates, as_json=as_json)
@@ -122,39 +100,87 @@ def mutate(
     bounds = Bounds(
         failing_min=failing_min,
         failing_max=failing_max,
-        repetitions=repetitions,
+        repetitions=making.repetitions,
         per_symbol=per_symbol,
-        keep=keep,
-        limit=limit,
+        keep=making.keep,
+        limit=making.limit,
     )
-    forbidden = repository.model.repository.name
-    with opened_bench(project, surroundings, forbidden=forbidden, test_seconds=test_timeout) as bench:
-        baseline = baseline_of(bench, repository.source.tree, tests, seconds=timeout, repetitions=repetitions)
-        say(f"{len(candidates)} candidates; {len(baseline.passing)} tests pass every time, {len(baseline.others)} are "
-            f"left out ({baseline.seconds:.1f} s)", err=True)  # fmt: skip
-        maker = _Maker(
-            folder=folder,
-            repository=repository,
-            surroundings=surroundings,
-            choice=choice,
-            bounds=bounds,
-            baseline=baseline,
-            prefix=prefix or repository.model.id,
-            category=category,
-            difficulty=difficulty,
-            timeout=timeout,
-            test_timeout=test_timeout,
-            candidates=len(candidates),
+    _Mutating(
+        project=project,
+        folder=folder,
+        repository=repository,
+        surroundings=surroundings,
+        choice=choice,
+        candidates=candidates,
+        bounds=bounds,
+        making=making,
+    ).run(as_json=as_json)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Mutating:
+    """One use of the command."""
+
+    project: Project
+    folder: Path
+    repository: _Repository
+    surroundings: Surroundings
+    choice: MutationChoice
+    candidates: tuple[Candidate, ...]
+    bounds: Bounds
+    making: Making
+
+    def run(self, *, as_json: bool) -> None:
+        """Search, write what is kept, and say what was found."""
+        name = self.repository.model.repository.name
+        seconds = self.making.test_timeout
+        found: list[tuple[MeasuredCandidate, str | None]] = []
+        with opened_bench(self.project, self.surroundings, forbidden=name, test_seconds=seconds) as bench:
+            tasks = self._tasks(self._baseline(bench))
+            for each in self._search(bench, tasks.baseline):
+                found.append((each, tasks.write(each) if each.fate is Fate.KEPT else None))
+                _tell(*found[-1], number=len(found))
+        _report(found, len(self.candidates), as_json=as_json)
+
+    def _baseline(self, bench: TestBench) -> Baseline:
+        baseline = baseline_of(
+            bench,
+            self.repository.source.tree,
+            self.choice.tests,
+            seconds=self.making.timeout,
+            repetitions=self.making.repetitions,
         )
-        measured = Measured(project.data / "mutations" / f"{_key(repository, choice, bench, test_timeout)}.jsonl")
-        found = []
-        for each in search(
-            candidates, repository.source.tree, tests,
-            bench=bench, baseline=baseline, bounds=bounds, measured=measured, jobs=jobs,
-        ):  # fmt: skip
-            found.append((each, maker.write(each) if each.fate is Fate.KEPT else None))
-            _tell(*found[-1], number=len(found))
-    _report(found, len(candidates), as_json=as_json)
+        counts = f"{len(baseline.passing)} tests pass every time, {len(baseline.others)} are left out"
+        say(f"{len(self.candidates)} candidates; {counts} ({baseline.seconds:.1f} s)", err=True)
+        return baseline
+
+    def _search(self, bench: TestBench, baseline: Baseline) -> Iterator[MeasuredCandidate]:
+        # What a measurement depends on, but for the mutation itself.
+        parts = [self.repository.source.tree.id, self.choice.tests, bench.environment.key, bench.python_path]
+        key = hashlib.sha256(json.dumps([*parts, bench.test_seconds]).encode()).hexdigest()[:16]
+        return search(
+            self.candidates,
+            self.repository.source.tree,
+            self.choice.tests,
+            bench=bench,
+            baseline=baseline,
+            bounds=self.bounds,
+            measured=Measured(self.project.data / "mutations" / f"{key}.jsonl"),
+            jobs=self.making.jobs,
+        )
+
+    def _tasks(self, baseline: Baseline) -> MutationTasks:
+        return MutationTasks(
+            folder=self.folder,
+            repository=self.repository.document,
+            tree=self.repository.source.tree.id,
+            choice=self.choice,
+            bounds=self.bounds,
+            baseline=baseline,
+            candidates=len(self.candidates),
+            terms=self.making.terms(self.surroundings),
+            prefix=self.making.prefix or self.repository.model.id,
+        )
 
 
 def _repository(
@@ -193,117 +219,13 @@ def _released(release: str, license_: str | None) -> Document:
     return parse(text, f"--release {release}")
 
 
-def _surroundings(
-    folder: Path, like: str | None, python: str | None, requirements: Sequence[str], python_path: Sequence[str]
-) -> Surroundings:
+def _surroundings(folder: Path, like: str | None, given: GivenEnvironment) -> Surroundings:
     if like is None:
-        return Surroundings(
-            python=python or "3.12",
-            requirements=(*PYTEST, *requirements),
-            python_path=tuple(python_path) or (".",),
-        )
-    if python or requirements or python_path:
+        return given.with_pytest()
+    if given.python or given.requirements or given.python_path:
         raise click.UsageError("--like brings the task's environment; leave out --python, --requirement, --python-path")
     wanted = load_dataset(folder).task(like).descriptor.task.environment
     return Surroundings(python=wanted.python, requirements=wanted.requirements, python_path=wanted.python_path)
-
-
-def _key(repository: _Repository, choice: _Choice, bench: TestBench, test_timeout: float) -> str:
-    """Names what measurements depend on, but for the mutation itself."""
-    parts = [repository.source.tree.id, choice.tests, bench.environment.key, bench.python_path, test_timeout]
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Maker:
-    """Writes kept candidates as tasks."""
-
-    folder: Path
-    repository: _Repository
-    surroundings: Surroundings
-    choice: _Choice
-    bounds: Bounds
-    baseline: Baseline
-    prefix: str
-    category: str
-    difficulty: str
-    timeout: float
-    test_timeout: float
-    candidates: int
-
-    def write(self, found: MeasuredCandidate) -> str:
-        """The id of the task with that mutation, written now unless the dataset has it already."""
-        assert found.content is not None, "only what changes something is kept"
-        result = hashlib.sha256(found.content).hexdigest()
-        there = self._there(found.candidate.file, result)
-        return there or write_task(self.folder, self._task(found, result)).name
-
-    def _there(self, file: str, result: str) -> str | None:
-        for path in sorted(self.folder.glob("*/*/mutations/*.yaml")):
-            part = read(path).validate(MutationFile).mutation
-            if (part.file, part.result_sha256) == (file, result):
-                return path.parents[1].name
-        return None
-
-    def _task(self, found: MeasuredCandidate, result: str) -> NewTask:
-        candidate = found.candidate
-        files = files_of(found.failing)
-        said = self.repository.document.data["repository"]
-        return NewTask(
-            id=free_id(self.folder, self.prefix),
-            category=self.category,
-            difficulty=self.difficulty,
-            hint=f"What was changed and which tests notice it: see origin.yaml and mutations/ ({candidate.symbol}).",
-            python=self.surroundings.python,
-            requirements=self.surroundings.requirements,
-            python_path=self.surroundings.python_path,
-            protected=protecting(self.choice.tests),
-            repository={**said, "withhold": sorted({*said.get("withhold", ()), *files})},
-            repository_id=self.repository.model.id,
-            repository_version=self.repository.model.version,
-            target=tuple(sorted(found.failing)),
-            regression=self.choice.tests,
-            deselect=tuple(sorted(self.baseline.others)),
-            timeout_seconds=self.timeout,
-            test_timeout_seconds=self.test_timeout,
-            origin=self._origin(found),
-            mutations=((_title(candidate), _mutation(candidate, result)),),
-        )
-
-    def _origin(self, found: MeasuredCandidate) -> dict[str, JsonValue]:
-        bounds = self.bounds
-        return {
-            "by": "akbench dataset mutate",
-            "tree": self.repository.source.tree.id,
-            "files": [*self.choice.files],
-            "symbols": [*self.choice.symbols],
-            "operators": [*self.choice.operators],
-            "tests": [*self.choice.tests],
-            "seed": self.choice.seed,
-            "candidates": self.candidates,
-            "place_in_order": found.place,
-            "failing_bounds": [bounds.failing_min, bounds.failing_max],
-            "repetitions": bounds.repetitions,
-            "failing": [*sorted(found.failing)],
-        }
-
-
-def _title(candidate: Candidate) -> str:
-    return f"{candidate.symbol}, line {candidate.line}: {candidate.before} becomes {candidate.after}"
-
-
-def _mutation(candidate: Candidate, result: str) -> dict[str, JsonValue]:
-    return {
-        "file": candidate.file,
-        "file_sha256": candidate.file_sha256,
-        "result_sha256": result,
-        "symbol": candidate.symbol,
-        "operator": {
-            "id": candidate.operator,
-            "version": candidate.operator_version,
-            "occurrence": candidate.occurrence,
-        },
-    }
 
 
 def _list(candidates: Sequence[Candidate], *, as_json: bool) -> None:

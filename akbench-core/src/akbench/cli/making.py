@@ -6,24 +6,44 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 
 from akbench.catalogue import Catalogue
 from akbench.cli.agent import report_failures
 from akbench.dataset.environment import prepare_environment
+from akbench.descriptors.scalars import Difficulty
 from akbench.pipeline import strongest_sandbox
 from akbench.project import Project, cache_faults, cache_folder
+from akbench.publish.task_writing import TaskTerms
 from akbench.publish.test_runs import EVALUATOR, TestBench
 from akbench.workspace.removal import remove_tree
 
-__all__ = ["PYTEST", "Surroundings", "environment_options", "opened_bench", "task_options"]
+__all__ = ["PYTEST", "GivenEnvironment", "Making", "Surroundings", "making_options", "opened_bench"]
 
-PYTEST = ("iniconfig==2.3.0", "packaging==26.0", "pluggy==1.6.0", "pygments==2.19.2", "pytest==9.2.0")
+PYTEST = ("iniconfig==2.3.0", "packaging==26.2", "pluggy==1.6.0", "pygments==2.20.0", "pytest==9.2.0")
 """The closure of the pytest that the evaluator is tested with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenEnvironment:
+    """The environment as far as it was given."""
+
+    python: str | None
+    requirements: tuple[str, ...]
+    python_path: tuple[str, ...]
+
+    def with_pytest(self) -> Surroundings:
+        """The whole environment: what was not given by default, and pytest beside it."""
+        return Surroundings(
+            python=self.python or "3.12",
+            requirements=(*PYTEST, *self.requirements),
+            python_path=self.python_path or (".",),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,37 +55,77 @@ class Surroundings:
     python_path: tuple[str, ...]
 
 
-def environment_options[F: Callable[..., Any]](function: F) -> F:
-    """``--python``, ``--requirement`` and ``--python-path``."""
-    for option in (
-        click.option("--python-path", multiple=True, help="Folder on the import path (repeatable).  [default: .]"),
-        click.option("--requirement", "requirements", multiple=True, help="Pinned name==version beside pytest's own."),
-        click.option("--python", help="Python version.  [default: 3.12]"),
-    ):
-        function = option(function)
-    return function
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Making:
+    """What is asked of the tasks that are made, and of the making; times in seconds."""
+
+    keep: int
+    limit: int
+    prefix: str | None
+    category: str
+    difficulty: str
+    repetitions: int
+    timeout: float
+    test_timeout: float
+    jobs: int
+
+    def terms(self, surroundings: Surroundings) -> TaskTerms:
+        """What every task that is written has in common."""
+        return TaskTerms(
+            category=self.category,
+            difficulty=self.difficulty,
+            python=surroundings.python,
+            requirements=surroundings.requirements,
+            python_path=surroundings.python_path,
+            timeout_seconds=self.timeout,
+            test_timeout_seconds=self.test_timeout,
+        )
 
 
-def task_options[F: Callable[..., Any]](function: F) -> F:
-    """What the written tasks are called and said to be, and how carefully tests are run."""
-    for option in (
-        click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="Test runs at a time."),
-        click.option("--test-timeout", type=click.FloatRange(0.1, 3600), default=10.0, show_default=True,
-                     help="Seconds for one test."),
-        click.option("--timeout", type=click.FloatRange(1, 86400), default=300.0, show_default=True,
-                     help="Seconds for all tests of the unchanged repository."),
-        click.option("--repetitions", type=click.IntRange(1, 20), default=2, show_default=True,
-                     help="How often the same must come out."),
-        click.option("--difficulty", type=click.Choice(["easy", "medium", "hard", "expert"]), default="medium",
-                     show_default=True, help="Difficulty of the written tasks."),
-        click.option("--category", default="bug_fix", show_default=True, help="Category of the written tasks."),
-        click.option("--prefix", help="Tasks are called PREFIX-001 and so on.  [default: the repository's id]"),
-        click.option("--keep", type=click.IntRange(1, 1000), default=5, show_default=True, help="Stop at this many."),
-        click.option("--limit", type=click.IntRange(1, 100_000), default=100, show_default=True,
-                     help="Try at most this many."),
-    ):  # fmt: skip
-        function = option(function)
-    return function
+def _count(name: str, default: int, most: int, text: str) -> Callable[[Any], Any]:
+    return click.option(name, type=click.IntRange(1, most), default=default, show_default=True, help=text)
+
+
+def _seconds(name: str, default: float, text: str) -> Callable[[Any], Any]:
+    return click.option(name, type=click.FloatRange(0.1, 86400), default=default, show_default=True, help=text)
+
+
+_ENVIRONMENT = (
+    click.option("--python-path", multiple=True, help="Folder on the import path (repeatable).  [default: .]"),
+    click.option("--requirement", "requirements", multiple=True, help="Pinned name==version beside pytest's own."),
+    click.option("--python", help="Python version.  [default: 3.12]"),
+)
+_MAKING = (
+    _count("--jobs", 1, 64, "Test runs at a time."),
+    _seconds("--test-timeout", 10.0, "Seconds for one test."),
+    _seconds("--timeout", 300.0, "Seconds for all tests of the repository as it is."),
+    _count("--repetitions", 2, 20, "How often the same must come out."),
+    click.option(
+        "--difficulty",
+        type=click.Choice(get_args(Difficulty.__value__)),
+        default="medium",
+        show_default=True,
+        help="Difficulty of the written tasks.",
+    ),
+    click.option("--category", default="bug_fix", show_default=True, help="Category of the written tasks."),
+    click.option("--prefix", help="Tasks are called PREFIX-001 and so on.  [default: the repository's name]"),
+    _count("--limit", 100, 100_000, "Try at most this many."),
+    _count("--keep", 5, 1000, "Stop when this many are kept."),
+)
+
+
+def making_options(function: Callable[..., None]) -> Callable[..., None]:
+    """The options that both commands have; the function is given them as `given` (environment) and `making`."""
+
+    @wraps(function)
+    def gathered(**values: Any) -> None:
+        given = GivenEnvironment(**{each.name: values.pop(each.name) for each in fields(GivenEnvironment)})
+        making = Making(**{each.name: values.pop(each.name) for each in fields(Making)})
+        function(given=given, making=making, **values)
+
+    for option in (*_MAKING, *_ENVIRONMENT):
+        gathered = option(gathered)
+    return gathered
 
 
 @contextmanager

@@ -48,8 +48,13 @@ class Measured:
                 file.write(json.dumps({"key": key, "found": found}) + "\n")
 
 
-def in_order[A, B](function: Callable[[A], B], items: Iterator[A], jobs: int) -> Iterator[B]:
-    """The results in the order of `items`, `jobs` of them in the making; what is not asked for is not begun."""
+def in_order[A, B](
+    function: Callable[[A], B], items: Iterator[A], jobs: int, cancelled: threading.Event
+) -> Iterator[B]:
+    """The results in the order of `items`, `jobs` of them in the making.
+
+    When no more are wanted, or something went wrong, `cancelled` is set for those still in the making.
+    """
     pool = ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="search")
     waiting: deque[Future[B]] = deque()
     try:
@@ -60,4 +65,5 @@ def in_order[A, B](function: Callable[[A], B], items: Iterator[A], jobs: int) ->
         while waiting:
             yield waiting.popleft().result()
     finally:
+        cancelled.set()
         pool.shutdown(cancel_futures=True)

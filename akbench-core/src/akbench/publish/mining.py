@@ -209,7 +209,7 @@ def mine_commits(
         repetitions=repetitions,
         measured=measured,
     )
-    yield from in_order(trial.of, commits, jobs)
+    yield from in_order(trial.of, commits, jobs, bench.cancelled)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -77,7 +77,7 @@ def search(
     kept: Counter[str] = Counter()
     seen: set[bytes] = set()
     tried = 0
-    for found in in_order(trial.measure, _worth_trying(candidates, kept, bounds), jobs):
+    for found in in_order(trial.measure, _worth_trying(candidates, kept, bounds), jobs, bench.cancelled):
         symbol = _symbol(found.candidate)
         if kept[symbol] >= bounds.per_symbol:
             # Begun before its symbol had enough: what is found must not depend on how many are tried at a time.

@@ -17,25 +17,37 @@ from akbench.dataset.tree import Tree
 from akbench.publish.test_runs import EVALUATOR
 from akbench.spec import InputError, JsonValue
 
-__all__ = ["NewTask", "files_of", "free_id", "protecting", "write_task"]
+__all__ = ["NewTask", "TaskTerms", "files_of", "free_id", "protecting", "write_task"]
 
 _WIDE = 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NewTask:
-    """What a new task is made of. `origin` records how it came about, and is read by people only.
+class TaskTerms:
+    """What all tasks of one making have in common."""
 
-    `target`, `regression` and `deselect` are what the evaluator is told; `mutations` are sections of mutation files.
-    """
-
-    id: str
     category: str
     difficulty: str
-    hint: str
     python: str
     requirements: tuple[str, ...]
     python_path: tuple[str, ...]
+    timeout_seconds: float
+    test_timeout_seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewTask:
+    """What a new task is made of.
+
+    - `hint`: a line for the person who writes the description; `origin`: how the task came about, read by people only.
+    - `repository`, `repository_id`, `repository_version`: the section and header of its repository.yaml.
+    - `target`, `regression`, `deselect`: what the evaluator is told.
+    - `mutations`: title and section of each mutation file, in their order.
+    """
+
+    id: str
+    terms: TaskTerms
+    hint: str
     protected: tuple[str, ...]
     repository: Mapping[str, JsonValue]
     repository_id: str
@@ -43,8 +55,6 @@ class NewTask:
     target: tuple[str, ...]
     regression: tuple[str, ...]
     deselect: tuple[str, ...]
-    timeout_seconds: float
-    test_timeout_seconds: float
     origin: Mapping[str, JsonValue]
     mutations: tuple[tuple[str, Mapping[str, JsonValue]], ...] = ()
     hidden_tests: Tree = field(default_factory=lambda: Tree.of({}))
@@ -64,7 +74,7 @@ def files_of(test_ids: Iterable[str]) -> tuple[str, ...]:
 
 def write_task(dataset: Path, task: NewTask) -> Path:
     """Write the task's folder, whole or not at all, and return it. Raises `InputError` if there is one of its name."""
-    target = dataset / task.category / task.id
+    target = dataset / task.terms.category / task.id
     if target.exists():
         raise InputError("there is a task of that name", place=str(target))
     target.parent.mkdir(exist_ok=True)
@@ -100,12 +110,12 @@ def _write(folder: Path, task: NewTask) -> None:
 
 def _task_part(task: NewTask) -> dict[str, JsonValue]:
     return {
-        "category": task.category,
-        "difficulty": task.difficulty,
+        "category": task.terms.category,
+        "difficulty": task.terms.difficulty,
         "environment": {
-            "python": task.python,
-            "requirements": [*task.requirements],
-            "python_path": [*task.python_path],
+            "python": task.terms.python,
+            "requirements": [*task.terms.requirements],
+            "python_path": [*task.terms.python_path],
         },
         "protected": [*task.protected],
     }
@@ -116,8 +126,8 @@ def _evaluator_part(task: NewTask) -> dict[str, JsonValue]:
     for key, selectors in (("regression", task.regression), ("deselect", task.deselect)):
         if selectors:
             config[key] = [*selectors]
-    config["timeout_seconds"] = task.timeout_seconds
-    config["test_timeout_seconds"] = task.test_timeout_seconds
+    config["timeout_seconds"] = task.terms.timeout_seconds
+    config["test_timeout_seconds"] = task.terms.test_timeout_seconds
     return {"adapter": EVALUATOR, "config": config}
 
 
