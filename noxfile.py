@@ -75,5 +75,6 @@ def install_alone(session: nox.Session, project: dict, folder: str) -> None:
 
 @nox.session
 def benchmarks(session: nox.Session) -> None:
-    """Measure the harness's own overhead; prints figures, judges nothing."""
+    """Measure the harness's own overhead and its start; prints figures, judges nothing."""
     session.run("python", "benchmarks/run_overhead.py", *session.posargs)
+    session.run("python", "benchmarks/run_startup.py", *session.posargs)

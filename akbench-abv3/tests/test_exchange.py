@@ -19,6 +19,7 @@ from akbench.spec import InputError, Outcome, Reading, ToolCall, TraceEvent
 from akbench.store.query import Store
 from akbench.store.runfiles import RunFiles
 from akbench.store.view import RunView
+from akbench_abv3.exchange.comparison import comparison
 from akbench_abv3.exchange.importing import ALL_POINTS, LABEL, import_results
 from akbench_abv3.exchange.source import StoredRun
 from akbench_abv3.exchange.trajectory import transcript
@@ -26,6 +27,45 @@ from akbench_abv3.results.atif import atif_faults
 
 PACKAGE = Path(__file__).parent.parent / "src" / "akbench_abv3"
 AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+
+def measured(success: int, seconds: float | None) -> dict[str, object]:
+    return {"main_metric": "task_success_rate", "task_success_rate": success, "execution_time_s": seconds}
+
+
+def test_variants_are_compared_over_pairs_that_both_have_a_value():
+    compared = comparison(
+        "base",
+        {
+            "base": {("t1", 1): measured(1, 10.0), ("t2", 1): measured(0, None), ("t3", 1): measured(1, 4.0)},
+            "fast": {("t1", 1): measured(1, 5.0), ("t2", 1): measured(1, 3.0), ("t4", 1): measured(0, 1.0)},
+            "idle": {},
+        },
+    )
+    assert compared["baseline"] == "base"
+    assert compared["variants"] == {
+        "fast": {
+            "pairs": 2,
+            "metrics": {
+                "task_success_rate": {
+                    "pairs": 2, "baseline_mean": 0.5, "variant_mean": 1.0, "difference": 0.5, "ratio": 2.0
+                },
+                "execution_time_s": {
+                    "pairs": 1, "baseline_mean": 10.0, "variant_mean": 5.0, "difference": -5.0, "ratio": 0.5
+                },
+            },
+        },
+        "idle": {"pairs": 0, "metrics": {}},
+    }  # fmt: skip
+
+
+def test_a_baseline_of_zero_has_no_ratio():
+    runs = {"base": {("t", 1): measured(0, 0)}, "other": {("t", 1): measured(1, 2)}}
+    metrics = comparison("base", runs)["variants"]["other"]["metrics"]
+    assert {name: (one["difference"], one["ratio"]) for name, one in metrics.items()} == {
+        "task_success_rate": (1.0, None),
+        "execution_time_s": (2.0, None),
+    }
 
 
 def imported_modules(path: Path) -> set[str]:

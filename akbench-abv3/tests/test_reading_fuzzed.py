@@ -1,6 +1,6 @@
 """Whatever a file holds, reading it ends in a value or a finding, never in a traceback.
 
-ABV3_FUZZ_EXAMPLES raises the number of examples (default 60).
+AKBENCH_FUZZ_EXAMPLES raises the number of examples (default 60); nox -s fuzz sets it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from akbench_abv3.results.document import Tier, judge_result, read_result
 
 pytestmark = pytest.mark.fuzz
 fuzzed = settings(
-    max_examples=int(os.environ.get("ABV3_FUZZ_EXAMPLES", "60")),
+    max_examples=int(os.environ.get("AKBENCH_FUZZ_EXAMPLES", "60")),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

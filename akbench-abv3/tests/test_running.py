@@ -234,7 +234,7 @@ def test_only_the_selected_runs_are_executed_and_the_rest_counts_as_not_run(expe
 
     said = abv3("run_exp", "-C", str(root), "--only", "b")
 
-    assert said.exit_code == 1
+    assert said.exit_code == 0, "what was asked for finished"
     assert read(root, "results/default/abv3_exp.json")["runs"] == {"a": "not_run", "b": "finished"}
     assert read(root, "results/default/results.json")["status"] == "partial"
 
@@ -498,11 +498,13 @@ def test_after_kill_9_the_record_is_true_the_lock_free_and_resume_repeats_the_ru
     process.kill()
     process.communicate(timeout=20)
     assert read(root, "results/default/b/abv3_run.json")["status"] == "interrupted"
-    os.kill(int((root / "pid").read_text()), signal.SIGKILL)
+    wait_until(lambda: not is_running(int((root / "pid").read_text())))
     for name in ("pid", "ready"):
         (root / name).unlink()
 
     said = abv3_ended("run_exp", "-C", str(root), "--resume")
+    while said.exit_code == 5:  # the guardian holds the lock for the blink until it has seen the end
+        said = abv3_ended("run_exp", "-C", str(root), "--resume")
 
     assert said.exit_code == 0, said.stderr
     assert "a: finished, success 1: kept" in said.stderr

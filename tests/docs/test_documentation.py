@@ -10,6 +10,8 @@ import pytest
 from akbench.descriptors.document import parse
 from akbench.descriptors.kinds import KINDS
 from akbench.descriptors.snapshot import faults_of
+from akbench.discovery import RECORDS
+from akbench.spec import hooks
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
@@ -44,6 +46,20 @@ def test_the_tables_of_the_descriptor_pages_are_what_the_models_say():
     assert len(pages) == 4
     for page, text in pages.items():
         assert page.read_text() == text, page.name
+
+
+def test_the_hook_reference_is_what_the_hookspecs_say():
+    assert (ROOT / "docs" / "HOOKS.md").read_text() == generator("generate_hooks").page()
+
+
+def test_every_hook_that_is_called_is_in_the_reference_with_its_arguments():
+    text = (ROOT / "docs" / "HOOKS.md").read_text()
+    documented = re.findall(r"^## `(akbench_\w+)\(([\w, ]*)\)`$", text, re.MULTILINE)
+    assert set(RECORDS) <= {name for name, _ in documented}
+    specified = {name: each for name, each in vars(hooks).items() if name.startswith("akbench_")}
+    assert {name: tuple(filter(None, arguments.split(", "))) for name, arguments in documented} == {
+        name: each.__code__.co_varnames[: each.__code__.co_argcount] for name, each in specified.items()
+    }
 
 
 def test_every_descriptor_in_the_documentation_is_right():

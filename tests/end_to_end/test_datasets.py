@@ -65,3 +65,67 @@ def test_a_new_dataset_validates_untouched_resumes_freezes_and_can_be_named_by_i
     assert refused.returncode == 2
     assert "is frozen and was changed since: task 'slug-001' differs" in refused.stderr
     assert "1 of 1 tasks cannot be frozen" in project.akbench("dataset", "freeze", "mine").stderr
+
+
+CHECKOUT = {
+    "python_programs/halve.py": '''\
+def halve(n):
+    steps = 0
+    while n > 1:
+        n -= n // 3
+        steps += 1
+    return steps
+
+
+"""How often n can be halved (rounding down) until it is 1 or less."""
+''',
+    "correct_python_programs/halve.py": """\
+def halve(n):
+    steps = 0
+    while n > 1:
+        n //= 2
+        steps += 1
+    return steps
+""",
+    "python_testcases/test_halve.py": """\
+import json
+from pathlib import Path
+
+import pytest
+from python_programs.halve import halve
+
+CASES = [json.loads(line) for line in (Path(__file__).parent / "../json_testcases/halve.json").open()]
+
+
+@pytest.mark.parametrize("n, steps", CASES)
+def test_halve(n, steps):
+    assert halve(n) == steps
+
+
+@pytest.mark.skip(reason="takes long")
+def test_big(): ...
+""",
+    "json_testcases/halve.json": "[1, 0]\n[8, 3]\n[0, 0]\n",
+}
+
+
+@pytest.mark.network
+def test_an_imported_program_that_loops_forever_is_sorted_and_validated(project: ProjectUnderTest, tmp_path: Path):
+    for name, text in CHECKOUT.items():
+        (tmp_path / "checkout" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "checkout" / name).write_text(text)
+    imported = project.akbench("dataset", "import", str(tmp_path / "checkout"), "--format", "quixbugs")
+    assert imported.returncode == 0, imported.stderr
+    given = sorted(path.name for path in (project.root / "datasets/quixbugs/repositories").rglob("*") if path.is_file())
+    assert given == ["halve.py"]
+
+    done = project.akbench("dataset", "validate", "quixbugs", "--sort-tests", "--repetitions", "1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    evaluator = (project.root / "datasets/quixbugs/bug_fix/halve/evaluator.yaml").read_text()
+    verdict = json.loads((project.root / "datasets/quixbugs/validation/halve.json").read_text())
+    test = "python_testcases/test_halve.py::test_halve"
+    assert verdict["fail_to_pass"] == [f"{test}[8-3]"]
+    assert verdict["pass_to_pass"] == [f"{test}[0-0]", f"{test}[1-0]"]
+    assert verdict["test_seconds"]["unsolved"][f"{test}[8-3]"] >= 3
+    assert "test_big" not in evaluator
+    assert done.stdout.endswith("1 valid, 0 refused, 0 could not be validated here\n")

@@ -32,8 +32,8 @@ def test_a_run_keeps_its_manifest_its_events_and_checksummed_artifacts(project: 
     states = [json.loads(line)["state"] for line in (folder / "events.jsonl").read_text().splitlines()]
     assert [state for state in states if state] == [
         "PREPARING",
-        "CREATING_WORKSPACE",
         "VALIDATING",
+        "CREATING_WORKSPACE",
         "STARTING_AGENT",
         "EXECUTING",
         "COLLECTING",
@@ -42,9 +42,15 @@ def test_a_run_keeps_its_manifest_its_events_and_checksummed_artifacts(project: 
         "COMPLETED",
     ]
     artifacts = project.result("exp-0001", "run-0001")["artifacts"]
-    assert {"manifest.json", "events.jsonl", "diff.patch", "evaluation.json", "metrics.json", "stdout.log"} <= {
-        artifact["name"] for artifact in artifacts
-    }
+    assert {
+        "manifest.json",
+        "events.jsonl",
+        "diff.patch",
+        "evaluation.json",
+        "metadata.json",
+        "metrics.json",
+        "stdout.log",
+    } <= {artifact["name"] for artifact in artifacts}
     for artifact in artifacts:
         content = (folder / artifact["name"]).read_bytes()
         assert (hashlib.sha256(content).hexdigest(), len(content)) == (artifact["sha256"], artifact["size"])

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Checked", "check_repository"]
 
+_EXPANSION: Final = re.compile(rf"\$\{{?{RUN_CONFIG_VARIABLE}")
 _GROUPS: Final = ("", "abv3_repo", "run", "install", "dependency", "run_configs", "results")
 
 
@@ -89,7 +90,8 @@ def check_repository(
 
         secrets = checking.secrets_of(environment or {})
         found = check_transcript_level(root, checking.results_folder, checking.experiments, secrets)
-        checking.findings.extend(one for one in found if one not in checking.findings)
+        known = frozenset(checking.findings)
+        checking.findings.extend(one for one in found if one not in known)
     return checking.checked(described=described)
 
 
@@ -208,7 +210,8 @@ class _Checking:
         except OutsideError as error:
             self._add("E004", "results", "folder", str(error))
             return
-        if folder == self.root or (is_there(folder) and not is_folder(folder)):
+        is_git = folder.is_relative_to(self.root / ".git")
+        if folder == self.root or is_git or (is_there(folder) and not is_folder(folder)):
             self._add("E060", "results", "folder", f"{named} cannot be the results folder")
         elif self._meets_configs(folder):
             self._add("E060", "results", "folder", f"{named} and the run-configs folder overlap")
@@ -276,6 +279,6 @@ def _uses_unquoted(command: str) -> bool:
     for position, character in enumerate(command):
         if character in "\"'" and quote in ("", character):
             quote = "" if quote else character
-        elif character == "$" and not quote and command[position:].lstrip("${").startswith(RUN_CONFIG_VARIABLE):
+        elif character == "$" and not quote and _EXPANSION.match(command, position):
             return True
     return False

@@ -103,7 +103,7 @@ _ALL = (
         "write one JSON object in UTF-8, without NaN or doubled keys",
         _S,
     ),
-    _code("R002", "count is not a non-negative integer", 'write "count": 100', _S),
+    _code("R002", "count is not a non-negative integer, or beyond all reason", 'write "count": 100', _S),
     _code("R003", "main_metric names no metric of the file", "name a metric that is in the file", _S),
     _code("R004", "the main metric is not a finite number", "write a number", _S),
     _code("R005", "a metric is not a finite number or null", "write a number, or null for unknown"),

@@ -20,7 +20,12 @@ MAX_CONFIG_BYTES: Final = 10 * MIB
 MAX_RESULT_BYTES: Final = 10 * MIB
 MAX_TRANSCRIPT_BYTES: Final = 256 * MIB
 MAX_NESTING: Final = 100
-"""Levels of lists and mappings in a YAML run config."""
+"""Levels of lists and mappings in JSON and in a YAML run config."""
+MAX_COUNT: Final = 2**63 - 1
+"""Data points and runs that a result may claim; more is no number of anything, and a sum must still be printable."""
+MAX_JSON_COMMAS: Final = 2_000_000
+MAX_TRANSCRIPT_COMMAS: Final = 10_000_000
+"""Bounds of the values that a JSON text may hold, told by its commas: an empty list of two bytes takes 64 in memory."""
 MAX_EXPANDED_NODES: Final = 1_000_000
 """Values that a YAML run config may stand for once its aliases are followed."""
 MAX_FOLDER_ENTRIES: Final = 100_000

@@ -85,7 +85,7 @@ def _below(folder: Path, depth: int) -> Iterator[Path]:
     try:
         with os.scandir(folder) as entries:
             names = [one.name for one in entries if one.is_dir(follow_symlinks=False)]
-    except PermissionError:
+    except OSError:  # closed to this user, or gone meanwhile
         return
     for name in sorted(names, key=natural_key):
         if not name.startswith(".") and name not in _PASSED_OVER:

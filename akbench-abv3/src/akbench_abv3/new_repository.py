@@ -40,10 +40,10 @@ def wrong_dependency(name: str) -> str | None:
 
 def files_of(answers: Answers) -> dict[str, str]:
     """Return the texts of the files, by path. The sample program comes with the sample command."""
-    files = {DESCRIPTION_FILE: _description(answers), _CONFIG: '{\n  "numbers": [1, 2, 3, 4]\n}\n'}
-    if answers.command == SAMPLE_COMMAND:
-        files["assess.py"] = _PROGRAM
-    return files
+    if answers.command != SAMPLE_COMMAND:
+        return {DESCRIPTION_FILE: _description(answers), _CONFIG: "{}\n"}
+    config = '{\n  "numbers": [1, 2, 3, 4]\n}\n'
+    return {DESCRIPTION_FILE: _description(answers), _CONFIG: config, "assess.py": _PROGRAM}
 
 
 def _description(answers: Answers) -> str:

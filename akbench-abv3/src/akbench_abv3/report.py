@@ -41,9 +41,11 @@ def check_title(checked: Checked) -> str:
 def check_rows(checked: Checked) -> Iterator[Row]:
     """Yield the lines: what is in order, then what is not, group by group."""
     passes = dict(_passes(checked))
-    labels = dict.fromkeys([*passes, *(finding.label for finding in checked.findings)])
-    for label in sorted(labels, key=_rank):
-        found = [finding for finding in checked.findings if finding.label == label]
+    by_label: dict[str, list[Finding]] = {label: [] for label in passes}
+    for finding in checked.findings:
+        by_label.setdefault(finding.label, []).append(finding)
+    for label in sorted(by_label, key=_rank):
+        found = by_label[label]
         if label in passes and not any(one.severity is Severity.ERROR for one in found):
             yield Row(verdict="PASS", place=label, text=passes[label])
         for finding in found:

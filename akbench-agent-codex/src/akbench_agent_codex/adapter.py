@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from akbench.spec import (
-    AgentArtifact,
     AgentEvidence,
     AgentOutcome,
     AgentRequest,
+    Artifact,
     HostError,
     InputError,
     Invocation,
@@ -100,10 +100,10 @@ def _arguments(request: AgentRequest) -> tuple[str, ...]:
     return ("exec", "--json", "--strict-config", "--skip-git-repo-check", *sandbox, "-C", request.workspace, "-")
 
 
-def _artifacts(sessions: SessionFiles) -> tuple[AgentArtifact, ...]:
+def _artifacts(sessions: SessionFiles) -> tuple[Artifact, ...]:
     """The session files and the configuration under which they came about."""
-    kept = [AgentArtifact(path="config.toml", name="config.toml", media_type="application/toml")]
+    kept = [Artifact(path="config.toml", name="config.toml", media_type="application/toml")]
     for file in sessions.files:
         name = file.path.rpartition("/")[2]
-        kept.append(AgentArtifact(path=file.path, name=name, media_type="application/x-ndjson"))
+        kept.append(Artifact(path=file.path, name=name, media_type="application/x-ndjson"))
     return tuple(kept)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from akbench.spec import AgentRecord, DimensionRecord, hookimpl
+from akbench.spec import AgentRecord, hookimpl
 
 DESCRIPTORS = "akbench_agent_codex:descriptors"
 
@@ -17,12 +17,4 @@ def akbench_register_agents() -> tuple[AgentRecord, ...]:
             summary="runs the Codex CLI (codex exec)",
             descriptors=(f"{DESCRIPTORS}/codex.yaml",),
         ),
-    )
-
-
-@hookimpl
-def akbench_register_dimensions() -> tuple[DimensionRecord, ...]:
-    """The two values of Codex's configuration that experiments vary."""
-    return tuple(
-        DimensionRecord(descriptor=f"{DESCRIPTORS}/dimension_{name}.yaml") for name in ("model", "reasoning_effort")
     )

@@ -29,10 +29,12 @@ from akbench.spec import (
     ExtensionError,
     ImportedDataset,
     InputError,
-    ProcessAgent,
+    Plugin,
     Reading,
     RunFacts,
+    Runtime,
     Sandbox,
+    SessionAgent,
 )
 from akbench.spec.hooks import (
     AgentRecord,
@@ -43,7 +45,9 @@ from akbench.spec.hooks import (
     ExporterRecord,
     ImporterRecord,
     MetricRecord,
+    PluginRecord,
     Record,
+    RuntimeRecord,
     SandboxRecord,
 )
 
@@ -133,10 +137,20 @@ class Catalogue:
         """The evaluator descriptor `name`."""
         return cast("Snapshot[EvaluatorDescriptor]", self.find("evaluator", name))
 
-    def agent_adapter(self, name: str) -> tuple[Adapter, ProcessAgent]:
+    def agent_adapter(self, name: str) -> tuple[Adapter, SessionAgent[Any]]:
         """The adapter with id `name`, loaded."""
         adapter = self._adapter(AgentRecord, name, "agent adapter")
-        return adapter, cast("ProcessAgent", adapter.load(ProcessAgent))
+        return adapter, cast("SessionAgent[Any]", adapter.load(SessionAgent))
+
+    def runtime_adapter(self, name: str) -> tuple[Adapter, Runtime[Any]]:
+        """The adapter with id `name`, loaded."""
+        adapter = self._adapter(RuntimeRecord, name, "runtime adapter")
+        return adapter, cast("Runtime[Any]", adapter.load(Runtime))
+
+    def plugin_adapter(self, name: str) -> tuple[Adapter, Plugin]:
+        """The adapter with id `name`, loaded."""
+        adapter = self._adapter(PluginRecord, name, "plugin adapter")
+        return adapter, cast("Plugin", adapter.load(Plugin))
 
     def evaluator_adapter(self, name: str) -> tuple[Adapter, Evaluator]:
         """The evaluator adapter with id `name`, loaded."""
@@ -190,9 +204,11 @@ class Catalogue:
     def _all(self, kind: type[Record]) -> tuple[Adapter, ...]:
         return tuple(self._adapters[key] for key in sorted(k for k in self._adapters if k[0] is kind))
 
-    def metric_function(self, name: str) -> Callable[[RunFacts], Reading]:
-        """The function behind the metric descriptor `name`."""
+    def metric_function(self, name: str) -> Callable[[RunFacts], Reading] | None:
+        """The function behind the metric descriptor `name`; None for one that plugins report."""
         descriptor = cast("MetricDescriptor", self.find("metric", name).model)
+        if descriptor.metric.adapter is None:
+            return None
         adapter = self._adapter(MetricRecord, descriptor.metric.adapter, "metric adapter")
         return cast("Callable[[RunFacts], Reading]", adapter.function())
 
@@ -224,6 +240,7 @@ class Catalogue:
                     distribution=extension.distribution,
                     version=extension.version,
                     cause=cause_of(error),
+                    module=extension.module,
                 )
             )
             return

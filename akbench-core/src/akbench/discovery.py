@@ -11,10 +11,10 @@ from typing import Any
 
 import pluggy
 
-from akbench.foreign import cause_of, distribution_of, foreign_code, installed_entry_points
+from akbench.foreign import Identity, cause_of, distribution_of, foreign_code, installed_entry_points
 from akbench.spec import ExtensionError, hooks
 
-__all__ = ["Extension", "Failure", "Installed", "discover"]
+__all__ = ["Disabled", "Extension", "Failure", "Installed", "discover"]
 
 GROUP = "akbench"
 CORE = "akbench-core"
@@ -38,33 +38,49 @@ RECORDS: dict[str, type[Any]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extension:
-    """An installed distribution that registered something. `records` are in the order of the hooks."""
+    """An installed distribution that registered something.
+
+    `module` is its hook module; `records` are in the order of the hooks.
+    """
 
     name: str
     distribution: str
     version: str
+    module: str
     records: tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """An extension that could not be used, and why."""
+    """An extension that could not be used, and why. `module` is None where its metadata do not even tell that."""
 
     name: str
     distribution: str
     version: str
     cause: str
+    module: str | None = None
 
     def __str__(self) -> str:
         return f"extension {self.name!r} of {self.distribution} {self.version} is not usable: {self.cause}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Disabled:
+    """An extension that ``AKBENCH_DISABLE`` names; nothing of it was loaded."""
+
+    name: str
+    distribution: str
+    version: str
+    module: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Installed:
-    """All extensions found, sorted by name, and those that failed."""
+    """All extensions found, sorted by name, those that failed and those that were left out."""
 
     extensions: tuple[Extension, ...]
     failures: tuple[Failure, ...]
+    disabled: tuple[Disabled, ...] = ()
 
 
 def discover(environ: dict[str, str] | None = None) -> Installed:
@@ -74,44 +90,59 @@ def discover(environ: dict[str, str] | None = None) -> Installed:
     first failure instead of collecting it.
     """
     environ = dict(os.environ) if environ is None else environ
-    disabled = {name.strip() for name in environ.get("AKBENCH_DISABLE", "").split(",")}
+    unwanted = {name.strip() for name in environ.get("AKBENCH_DISABLE", "").split(",")}
     strict = environ.get("AKBENCH_STRICT") == "1"
     found, unreadable = installed_entry_points(GROUP)
     extensions: list[Extension] = []
+    disabled: list[Disabled] = []
     failures = [
-        Failure(name=name, distribution=name, version="unknown", cause=f"its metadata cannot be read: {cause}")
-        for name, cause in unreadable.items()
+        Failure(name=name, distribution=name, version=version, cause=f"its metadata cannot be read: {cause}")
+        for (name, version), cause in unreadable.items()
     ]
-    for entry in sorted(found, key=_order):
-        if entry.name in disabled:
+    manager = pluggy.PluginManager(hooks.PROJECT)
+    manager.add_hookspecs(hooks)
+    for (name, version), entry in sorted(((distribution_of(entry), entry) for entry in found), key=_order):
+        if entry.name in unwanted:
+            disabled.append(Disabled(name=entry.name, distribution=name, version=version, module=entry.value))
             continue
         try:
             with foreign_code("it cannot be loaded"):
-                extensions.append(_load(entry))
+                records = _load(manager, entry)
         except ExtensionError as error:
             cause = error.__cause__ or error
             if strict:
                 raise cause from None
-            name, version = distribution_of(entry)
-            failures.append(Failure(name=entry.name, distribution=name, version=version, cause=cause_of(cause)))
-    return Installed(extensions=tuple(extensions), failures=tuple(failures))
+            failures.append(
+                Failure(name=entry.name, distribution=name, version=version, cause=cause_of(cause), module=entry.value)
+            )
+            continue
+        extensions.append(
+            Extension(name=entry.name, distribution=name, version=version, module=entry.value, records=records)
+        )
+    return Installed(extensions=tuple(extensions), failures=tuple(failures), disabled=tuple(disabled))
 
 
-def _order(entry: EntryPoint) -> tuple[bool, str, str]:
+def _order(found: tuple[Identity, EntryPoint]) -> tuple[bool, str, str]:
     """The core first, so that nothing can take its names; then by name, so that the order is the same everywhere."""
-    distribution, _ = distribution_of(entry)
+    (distribution, _), entry = found
     return distribution != CORE, entry.name, distribution
 
 
-def _load(entry: EntryPoint) -> Extension:
-    distribution, version = distribution_of(entry)
-    manager = pluggy.PluginManager(hooks.PROJECT)
-    manager.add_hookspecs(hooks)
+def _load(manager: pluggy.PluginManager, entry: EntryPoint) -> tuple[Any, ...]:
+    """The records of one extension. It is alone in the manager, and nothing of it stays there."""
     module = entry.load()
-    manager.register(module, name=entry.name)
-    manager.check_pending()
-    records = tuple(record for hook, kind in RECORDS.items() for record in _call(manager, hook, kind))
-    return Extension(name=entry.name, distribution=distribution, version=version, records=records)
+    try:
+        manager.register(module, name=entry.name)
+        manager.check_pending()
+        return tuple(record for hook, kind in RECORDS.items() for record in _call(manager, hook, kind))
+    finally:
+        _forget(manager, module)
+
+
+def _forget(manager: pluggy.PluginManager, module: Any) -> None:
+    """Also where the registration failed halfway: pluggy keeps what it took until then."""
+    if manager.is_registered(module):
+        manager.unregister(module)
 
 
 def _call(manager: pluggy.PluginManager, hook: str, kind: type[Any]) -> list[Any]:

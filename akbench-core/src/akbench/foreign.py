@@ -5,15 +5,19 @@ The contract is imported where it is used: `akbench --help` looks for commands o
 
 from __future__ import annotations
 
+import re
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, redirect_stdout
-from importlib.metadata import EntryPoint, distributions, entry_points
+from importlib.metadata import Distribution, EntryPoint, distributions, entry_points
 
-__all__ = ["cause_of", "distribution_of", "foreign_code", "installed_entry_points"]
+__all__ = ["Identity", "cause_of", "distribution_of", "foreign_code", "installed_entry_points", "summary_of"]
 
 _LONGEST = 300
+
+type Identity = tuple[str, str]
+"""Name and version of a distribution."""
 
 
 @contextmanager
@@ -50,7 +54,7 @@ def cause_of(error: BaseException) -> str:
     return f"{name}: {text}"[:_LONGEST] if text else name
 
 
-def installed_entry_points(group: str) -> tuple[list[EntryPoint], dict[str, str]]:
+def installed_entry_points(group: str) -> tuple[list[EntryPoint], dict[Identity, str]]:
     """All entry points of `group`, and the distributions whose metadata cannot be read, with the cause."""
     try:
         return list(entry_points(group=group)), {}
@@ -58,24 +62,43 @@ def installed_entry_points(group: str) -> tuple[list[EntryPoint], dict[str, str]
         return _one_by_one(group)
 
 
-def _one_by_one(group: str) -> tuple[list[EntryPoint], dict[str, str]]:
+def _one_by_one(group: str) -> tuple[list[EntryPoint], dict[Identity, str]]:
     found: list[EntryPoint] = []
-    unreadable: dict[str, str] = {}
-    for number, distribution in enumerate(distributions()):
-        name = f"number {number}"
+    unreadable: dict[Identity, str] = {}
+    seen: set[str] = set()
+    for distribution in distributions():
+        name = re.sub(r"[-_.]+", "-", _identity(distribution)[0]).lower()
+        if name in seen and name != "unknown":
+            continue  # the path holds it twice, and Python imports the first
+        seen.add(name)
         try:
-            name = distribution.name or name
             found += [entry for entry in distribution.entry_points if entry.group == group]
         except Exception as error:  # noqa: BLE001 - whatever is wrong with one, the others must be found
-            unreadable.setdefault(name, cause_of(error))
+            unreadable.setdefault(_identity(distribution), cause_of(error))
     return found, unreadable
 
 
-def distribution_of(entry: EntryPoint) -> tuple[str, str]:
+def distribution_of(entry: EntryPoint) -> Identity:
     """Name and version of the distribution that an entry point belongs to, as far as its metadata tells."""
-    if entry.dist is None:
-        return "unknown", "unknown"
+    return ("unknown", "unknown") if entry.dist is None else _identity(entry.dist)
+
+
+def _identity(distribution: Distribution) -> Identity:
+    """From the metadata or, where they are damaged, from the name of their folder: ``name-version.dist-info``."""
+    folder = str(getattr(getattr(distribution, "_path", None), "stem", ""))
+    name, _, version = folder.partition("-")
     try:
-        return entry.dist.name or "unknown", entry.dist.version or "unknown"
+        metadata = distribution.metadata  # parsed anew each time it is asked for
+        return metadata["Name"] or name or "unknown", metadata["Version"] or version or "unknown"
     except Exception:  # noqa: BLE001 - damaged metadata still belongs to an extension that can be named
-        return "unknown", "unknown"
+        return name or "unknown", version or "unknown"
+
+
+def summary_of(entry: EntryPoint) -> str:
+    """What the distribution of an entry point says it is, and its name."""
+    name, version = distribution_of(entry)
+    try:
+        summary = entry.dist.metadata["Summary"] if entry.dist else None
+    except Exception:  # noqa: BLE001 - damaged metadata tells no summary
+        summary = None
+    return f"{summary} ({name} {version})" if summary else f"{name} {version}"

@@ -11,22 +11,26 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from akbench import __version__
 from akbench.catalogue import Adapter, Catalogue
 from akbench.dataset.assembly import AssembledTask, assemble
 from akbench.dataset.dataset import UNWRITTEN, Dataset, Task, find_dataset, load_dataset
 from akbench.dataset.environment import PreparedEnvironment, prepare_environment
-from akbench.descriptors.kinds import ExperimentDescriptor
+from akbench.descriptors.configuration import NamedVariable
+from akbench.descriptors.kinds import ExperimentDescriptor, RuntimeDescriptor
 from akbench.descriptors.snapshot import Snapshot, load
-from akbench.experiment.plan import AgentChoice, Plan, PlannedRun, Variant
+from akbench.experiment.configuration import complete_configuration
+from akbench.experiment.plan import Plan, PlannedRun, Variant
 from akbench.experiment.planner import SCRIPTED_MODEL, ResolvedSandbox, plan_experiment, select_tasks
 from akbench.project import Project, cache_faults, cache_folder
 from akbench.run.execution import Equipment, Upstream, execute
 from akbench.run.journal import RunFolder
 from akbench.run.record import Event, ExperimentEnd, ExperimentRecord, RunResult, RunSpec
+from akbench.run.runtime_work import ReadyPlugin, ReadyRuntime
 from akbench.spec import (
+    AkbenchError,
     Evaluator,
     HostError,
     InputError,
@@ -34,8 +38,8 @@ from akbench.spec import (
     Probe,
     ProbeContext,
     Problem,
-    ProcessAgent,
     Sandbox,
+    SessionAgent,
     Support,
 )
 from akbench.validity import judge_experiment
@@ -106,11 +110,17 @@ class ReadyTask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ReadyAgent:
-    """A variant's agent, probed on this machine."""
+    """A variant's agent with its runtime and plugins, probed on this machine.
 
-    adapter: Adapter
-    agent: ProcessAgent
-    probe: Probe
+    `facts` are what the probes found, and `variables` the state of the variables that descriptors name, of all of them.
+    """
+
+    agent: SessionAgent[Any]
+    runtime: ReadyRuntime | None
+    plugins: tuple[ReadyPlugin, ...]
+    version: str | None
+    facts: Mapping[str, JsonValue]
+    problems: tuple[str, ...]
     capabilities: Mapping[str, str]
     declared: Mapping[str, str]
     variables: Mapping[str, JsonValue]
@@ -136,7 +146,7 @@ def load_experiment(project: Project, path: Path, catalogue: Catalogue) -> Loade
         bounded=sandbox.bounded,
         shortcomings=_shortcomings(adapter, sandbox, experiment, catalogue),
     )
-    plan = plan_experiment(experiment, catalogue, dataset, resolved)
+    plan = plan_experiment(experiment, catalogue, dataset, resolved, _probes(experiment, catalogue, sandbox))
     _check_script(experiment, project)
     return Loaded(
         project=project,
@@ -147,6 +157,27 @@ def load_experiment(project: Project, path: Path, catalogue: Catalogue) -> Loade
         sandbox_facts=facts,
         plan=plan,
     )
+
+
+def _probes(experiment: Snapshot[ExperimentDescriptor], catalogue: Catalogue, sandbox: Sandbox) -> dict[str, Probe]:
+    """What the adapters of the experiment's agents find here, by agent id; whatever cannot be asked is left out."""
+    part = experiment.model.experiment
+    found: dict[str, Probe] = {}
+    for reference in (*part.agents.values(), *((part.agent,) if part.agent else ())):
+        try:
+            described = catalogue.agent(reference.id).model.agent
+            adapter, agent = catalogue.agent_adapter(described.adapter)
+        except AkbenchError:  # the planner names it with its place, or the run does
+            continue
+        config = complete_configuration(described.configuration_schema, reference.config)
+        declared = {each.name: os.environ[each.name] for each in described.environment if each.name in os.environ}
+        context = ProbeContext(config=config, environ=declared, bounded=sandbox.bounded)
+        try:
+            with adapter.guard("cannot be probed"):
+                found.setdefault(reference.id, agent.probe(context))
+        except AkbenchError as error:
+            found[reference.id] = Probe(version=None, problems=(Problem(message=str(error), mend="correct it"),))
+    return found
 
 
 def _sandbox(
@@ -368,6 +399,8 @@ def _equipment(context: _Context, run: PlannedRun, variant: Variant) -> Equipmen
         snapshot=ready.snapshot,
         environment=ready.environment,
         agent=agent.agent,
+        runtime=agent.runtime,
+        plugins=agent.plugins,
         evaluator=ready.evaluator,
         sandbox=context.loaded.sandbox[1],
         upstream=context.upstream,
@@ -401,8 +434,8 @@ def _run_spec(context: _Context, run: PlannedRun, variant: Variant) -> RunSpec:
         evaluator_version=task_evaluator(ready.assembled.task, loaded.catalogue)[0].version,
         sandbox=loaded.plan.sandbox,
         sandbox_facts=loaded.sandbox_facts,
-        agent_version=agent.probe.version,
-        agent_facts=agent.probe.facts,
+        agent_version=agent.version,
+        agent_facts=agent.facts,
         agent_capabilities=agent.capabilities,
         descriptors={key: str(snapshot["hash"]) for key, snapshot in record.snapshots.items()},
         extensions=record.extensions,
@@ -415,40 +448,94 @@ def _run_spec(context: _Context, run: PlannedRun, variant: Variant) -> RunSpec:
 
 
 def _ready_agents(loaded: Loaded) -> dict[str, _ReadyAgent]:
-    """Probe the agent of each variant. Raises `HostError` naming every agent that cannot run here."""
-    found: dict[str, _ReadyAgent] = {}
-    problems: dict[str, None] = {}
-    for variant in loaded.plan.variants:
-        ready = _ready_agent(loaded, variant.agent)
-        found[variant.id] = ready
-        if ready.probe.problems:
-            problems[f"agent {variant.agent.id!r} cannot run here: {_problem_text(ready.probe.problems)}"] = None
+    """Probe what each variant consists of. Raises `HostError` naming everything that cannot run here."""
+    found = {variant.id: _ready_agent(loaded, variant) for variant in loaded.plan.variants}
+    problems = dict.fromkeys(problem for ready in found.values() for problem in ready.problems)
     if problems:
         raise HostError("\n".join(problems))
     return found
 
 
-def _ready_agent(loaded: Loaded, choice: AgentChoice) -> _ReadyAgent:
-    adapter, agent = loaded.catalogue.agent_adapter(choice.adapter)
-    part = loaded.catalogue.agent(choice.id).model.agent
-    declared = {each.name: os.environ[each.name] for each in part.environment if each.name in os.environ}
-    variables: dict[str, JsonValue] = {
-        each.name: {"is_set": each.name in declared} if each.sensitive else declared.get(each.name)
-        for each in part.environment
-    }
-    context = ProbeContext(config=choice.config, environ=declared, bounded=loaded.sandbox[1].bounded)
-    with adapter.guard("cannot be probed"):
-        probe = agent.probe(context)
-    supports: dict[str, Support] = {**part.capabilities, **probe.capabilities}
+def _ready_agent(loaded: Loaded, variant: Variant) -> _ReadyAgent:
+    catalogue, choice = loaded.catalogue, variant.agent
+    adapter, agent = catalogue.agent_adapter(choice.adapter)
+    part = catalogue.agent(choice.id).model.agent
+    probed = [_probed(f"agent {choice.id!r}", adapter, agent, choice.config, part.environment, loaded)]
+    runtime = None
+    if variant.runtime is not None:
+        runtime_adapter, carrier = catalogue.runtime_adapter(variant.runtime.adapter)
+        described = cast("RuntimeDescriptor", catalogue.find("runtime", variant.runtime.id).model).runtime
+        name = f"runtime {variant.runtime.id!r}"
+        probed.append(_probed(name, runtime_adapter, carrier, variant.runtime.config, described.environment, loaded))
+        runtime = ReadyRuntime(choice=variant.runtime, runtime=carrier, declared=probed[-1].declared)
+    plugins = []
+    for each in variant.plugins:
+        plugin_adapter, plugin = catalogue.plugin_adapter(each.adapter)
+        probed.append(_probed(f"plugin {each.id!r}", plugin_adapter, plugin, each.config, (), loaded))
+        plugins.append(ReadyPlugin(choice=each, plugin=plugin))
+    supports: dict[str, Support] = {**part.capabilities, **probed[0].probe.capabilities}
     return _ReadyAgent(
-        adapter=adapter,
         agent=agent,
-        probe=probe,
+        runtime=runtime,
+        plugins=tuple(plugins),
+        version=probed[0].probe.version,
+        facts={**probed[0].probe.facts, **_layer_facts(probed[1:])},
+        problems=tuple(text for each in probed for text in each.problems),
         capabilities={name: str(support) for name, support in supports.items()},
-        declared=declared,
-        variables=variables,
-        secrets=tuple(declared[each.name] for each in part.environment if each.sensitive and each.name in declared),
+        declared=probed[0].declared,
+        variables={name: value for each in probed for name, value in each.variables.items()},
+        secrets=tuple(secret for each in probed for secret in each.secrets),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Probed:
+    """One adapter's answer, and the variables of the harness's environment that it was given."""
+
+    name: str
+    probe: Probe
+    declared: Mapping[str, str]
+    variables: Mapping[str, JsonValue]
+    secrets: tuple[str, ...] = field(repr=False)
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Why it cannot run here."""
+        found = self.probe.problems
+        return (f"{self.name} cannot run here: {_problem_text(found)}",) if found else ()
+
+
+def _probed(
+    name: str,
+    adapter: Adapter,
+    probing: _Probing,
+    config: Mapping[str, JsonValue],
+    named: tuple[NamedVariable, ...],
+    loaded: Loaded,
+) -> _Probed:
+    declared = {each.name: os.environ[each.name] for each in named if each.name in os.environ}
+    context = ProbeContext(config=config, environ=declared, bounded=loaded.sandbox[1].bounded)
+    with adapter.guard("cannot be probed"):
+        probe = probing.probe(context)
+    return _Probed(
+        name=name,
+        probe=probe,
+        declared=declared,
+        variables={
+            each.name: {"is_set": each.name in declared} if each.sensitive else declared.get(each.name)
+            for each in named
+        },
+        secrets=tuple(declared[each.name] for each in named if each.sensitive and each.name in declared),
+    )
+
+
+class _Probing(Protocol):
+    def probe(self, context: ProbeContext, /) -> Probe:
+        """What is installed."""
+
+
+def _layer_facts(probed: list[_Probed]) -> dict[str, JsonValue]:
+    return {each.name: {"version": each.probe.version, **each.probe.facts} for each in probed}
 
 
 @contextmanager
@@ -500,6 +587,10 @@ def _snapshots(loaded: Loaded) -> dict[str, Mapping[str, JsonValue]]:
     tasks = loaded.tasks()
     found: list[Snapshot[Any]] = [loaded.experiment]
     found += [catalogue.agent(name) for name in sorted({variant.agent.id for variant in loaded.plan.variants})]
+    runtimes = {variant.runtime.id for variant in loaded.plan.variants if variant.runtime}
+    found += [catalogue.find("runtime", name) for name in sorted(runtimes)]
+    plugins = {plugin.id for variant in loaded.plan.variants for plugin in variant.plugins}
+    found += [catalogue.find("plugin", name) for name in sorted(plugins)]
     for factor in model.factors.dimensions:
         found.append(catalogue.dimension(factor.id))
         if found[-1].model.dimension.type == "model_reference":
@@ -513,7 +604,10 @@ def _snapshots(loaded: Loaded) -> dict[str, Mapping[str, JsonValue]]:
 
 def _extensions(loaded: Loaded) -> dict[str, str]:
     adapters = [loaded.sandbox[0]]
-    adapters += [loaded.catalogue.agent_adapter(variant.agent.adapter)[0] for variant in loaded.plan.variants]
+    for variant in loaded.plan.variants:
+        adapters.append(loaded.catalogue.agent_adapter(variant.agent.adapter)[0])
+        adapters += [loaded.catalogue.runtime_adapter(variant.runtime.adapter)[0]] if variant.runtime else []
+        adapters += [loaded.catalogue.plugin_adapter(plugin.adapter)[0] for plugin in variant.plugins]
     adapters += [task_evaluator(task, loaded.catalogue)[0] for task in loaded.tasks()]
     return {"akbench-core": __version__} | {each.distribution: each.version for each in adapters}
 
@@ -521,4 +615,5 @@ def _extensions(loaded: Loaded) -> dict[str, str]:
 def _metric_functions(loaded: Loaded) -> dict[str, Callable[..., Any]]:
     names = loaded.experiment.model.experiment.metrics
     wanted = names or tuple(snapshot.model.id for snapshot in loaded.catalogue.descriptors("metric"))
-    return {name: loaded.catalogue.metric_function(name) for name in wanted}
+    functions = {name: loaded.catalogue.metric_function(name) for name in wanted}
+    return {name: function for name, function in functions.items() if function is not None}

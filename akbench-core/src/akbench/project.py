@@ -11,7 +11,7 @@ from pathlib import Path
 
 from akbench.spec import HostError, InputError
 
-__all__ = ["Project", "cache_faults", "cache_folder"]
+__all__ = ["Project", "cache_faults", "cache_folder", "state_folder"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,19 @@ def cache_faults(cache: Path) -> Iterator[None]:
 
 def cache_folder() -> Path:
     """Where fetched releases, snapshots and prepared environments are kept; ``AKBENCH_CACHE`` overrides it."""
+    chosen = os.environ.get("AKBENCH_CACHE")
+    if chosen:
+        return Path(chosen).resolve()
     from platformdirs import user_cache_path
 
-    chosen = os.environ.get("AKBENCH_CACHE")
-    return Path(chosen).resolve() if chosen else user_cache_path("akbench")
+    return user_cache_path("akbench")
+
+
+def state_folder() -> Path:
+    """Where findings about this machine's installation are kept; ``AKBENCH_STATE`` overrides it."""
+    chosen = os.environ.get("AKBENCH_STATE")
+    if chosen:
+        return Path(chosen).resolve()
+    from platformdirs import user_state_path
+
+    return user_state_path("akbench")

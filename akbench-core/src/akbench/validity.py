@@ -67,7 +67,7 @@ def _unverified(plan: Plan, results: Results) -> list[str]:
 def _keys_with(plan: Plan, results: Results, status: VerificationStatus) -> list[tuple[str, str]]:
     variants: dict[str, Variant] = {variant.id: variant for variant in plan.variants}
     found = {
-        (variants[run.variant_id].agent.id, state.key)
+        (variants[run.variant_id].agent.id if state.component == "agent" else state.component, state.key)
         for run in plan.runs
         if run.id in results
         for state in results[run.id].config

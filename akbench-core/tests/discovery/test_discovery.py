@@ -5,17 +5,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from made_extensions import GOOD, agent_descriptor, akbench, install, install_agent
 
-from akbench.spec import CAPABILITIES
+from akbench import spec
 
-GOOD = """
-from akbench.spec import AgentRecord, hookimpl
-@hookimpl
-def akbench_register_agents():
-    return [AgentRecord(id="{name}-adapter", target="nowhere:Nothing", summary="a test")]
-"""
 BROKEN = {
     "import error": ("import does_not_exist_anywhere", "does_not_exist_anywhere"),
     "syntax error": ("def (", "SyntaxError"),
@@ -49,46 +45,50 @@ BROKEN = {
         GOOD.replace('summary="a test"', 'summary="a test", descriptors=("akbench.builtin:nowhere.yaml",)'),
         "nowhere.yaml",
     ),
+    "a descriptor with a fault": (
+        GOOD.replace('summary="a test"', 'summary="a test", descriptors=("faulty:agent.yaml",)'),
+        "faulty:agent.yaml:6:19: agent.execution_type",
+    ),
+    "a descriptor that is no text": (
+        GOOD.replace('summary="a test"', 'summary="a test", descriptors=("faulty:bytes.yaml",)'),
+        "its descriptors cannot be read: UnicodeDecodeError",
+    ),
+    "registers twice": (GOOD.replace("return [", "return 2 * ["), "adapter '{name}-adapter' is registered twice"),
 }
-LIST = "from akbench.cli import main; main()"
 
 
-def install(site: Path, name: str, source: str) -> None:
-    """What an installer leaves: a module and the metadata of its distribution."""
-    module = name.replace("-", "_") + "_hooks"
-    (site / f"{module}.py").write_text(source.replace("{name}", name))
-    info = site / f"{name.replace('-', '_')}-1.2.3.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.2.3\n")
-    (info / "entry_points.txt").write_text(f"[akbench]\n{name} = {module}\n")
+@pytest.fixture(scope="module")
+def beside_all(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What is listed where every broken extension is installed at once."""
+    site = tmp_path_factory.mktemp("site")
+    (site / "exiting.py").write_text("raise SystemExit(5)")
+    (site / "faulty").mkdir()
+    (site / "faulty" / "__init__.py").write_text("")
+    (site / "faulty" / "agent.yaml").write_text(agent_descriptor("faulty").replace(": process", ": telepathy"))
+    (site / "faulty" / "bytes.yaml").write_bytes(b"id: \xff")
+    for case, (source, _) in BROKEN.items():
+        install(site, named(case), source)
+    install_agent(site, "zzz-good")
+    done = akbench(site, "agent", "list", "--json", AKBENCH_CACHE=str(site / "cache"))
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
 
 
-def akbench(site: Path, *arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", LIST, *arguments],
-        env={**os.environ, "PYTHONPATH": str(site), **environ},
-        cwd=site,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def named(case: str) -> str:
+    return f"broken-{case.replace(' ', '-')}"
 
 
 @pytest.mark.parametrize("case", BROKEN, ids=lambda case: case.replace(" ", "_"))
-def test_a_broken_extension_is_named_with_its_cause_and_the_others_work(tmp_path: Path, case: str):
-    source, cause = BROKEN[case]
-    (tmp_path / "exiting.py").write_text("raise SystemExit(5)")
-    install(tmp_path, "aaa-broken", source)
-    install(tmp_path, "zzz-good", GOOD)
-    done = akbench(tmp_path, "agent", "list", "--json")
-    assert done.returncode == 0, done.stderr
-    listed = json.loads(done.stdout)
-    assert {"oracle", "noop", "command"} <= {agent["id"] for agent in listed["agents"]}
-    (failure,) = listed["failures"]
-    assert "aaa-broken 1.2.3" in failure
-    assert cause in failure
+def test_a_broken_extension_is_named_with_its_cause(beside_all: dict[str, Any], case: str):
+    (failure,) = [each for each in beside_all["failures"] if f" of {named(case)} 1.2.3 is not usable: " in each]
+    assert BROKEN[case][1].replace("{name}", named(case)) in failure
     assert "\n" not in failure
     assert len(failure) < 500
+
+
+def test_all_others_work_beside_the_broken_ones(beside_all: dict[str, Any]):
+    assert {"oracle", "noop", "command", "zzz-good"} <= {agent["id"] for agent in beside_all["agents"]}
+    assert len(beside_all["failures"]) == len(BROKEN)
 
 
 def test_what_an_extension_prints_does_not_get_into_the_output(tmp_path: Path):
@@ -98,21 +98,24 @@ def test_what_an_extension_prints_does_not_get_into_the_output(tmp_path: Path):
     assert "HELLO" in done.stderr
 
 
-def test_damaged_metadata_hides_no_other_extension(tmp_path: Path):
+def test_damaged_metadata_hides_no_other_extension_and_is_named(tmp_path: Path):
     install(tmp_path, "broken", "raise RuntimeError('boom')")
     install(tmp_path, "damaged", GOOD)
+    install(tmp_path, "mangled", "raise RuntimeError('bang')")
+    install(tmp_path, "zzz-good", GOOD)
     (tmp_path / "broken-1.2.3.dist-info" / "METADATA").unlink()
     (tmp_path / "damaged-1.2.3.dist-info" / "entry_points.txt").write_bytes(b"[akbench]\n\xff = x\n")
-    code = "from akbench.discovery import discover; print(*discover().failures, sep='\\n')"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "PYTHONPATH": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert "extension 'broken' of unknown unknown is not usable: RuntimeError: boom" in done.stdout
-    assert "extension 'damaged' of damaged unknown is not usable: its metadata cannot be read" in done.stdout
+    (tmp_path / "mangled-1.2.3.dist-info" / "METADATA").write_bytes(b"Metadata-Version: 2.1\nName: \xff\n")
+    done = akbench(tmp_path, "extension", "list", "--json")
+    assert done.returncode == 0, done.stderr
+    found = {each["name"]: each for each in json.loads(done.stdout)["extensions"]}
+    causes = {name: found[name]["cause"] for name in ("broken", "damaged", "mangled", "zzz-good")}
+    assert causes["broken"] == "RuntimeError: boom"
+    assert causes["damaged"].startswith("its metadata cannot be read: UnicodeDecodeError")
+    assert causes["mangled"] == "RuntimeError: bang"
+    assert causes["zzz-good"] is None
+    assert {found[name]["distribution"] for name in causes} == {"broken", "damaged", "mangled", "zzz-good"}
+    assert {found[name]["version"] for name in causes} == {"1.2.3"}
 
 
 def test_an_adapter_that_exits_where_it_is_probed_is_named_and_the_others_are_shown(tmp_path: Path):
@@ -126,11 +129,7 @@ def test_an_adapter_that_exits_where_it_is_probed_is_named_and_the_others_are_sh
     )
     (tmp_path / "leaving_data").mkdir()
     (tmp_path / "leaving_data" / "__init__.py").write_text("")
-    capabilities = ", ".join(f"{name}: unknown" for name in CAPABILITIES)
-    (tmp_path / "leaving_data" / "agent.yaml").write_text(
-        'schema_version: "1.0"\nid: leaving\nversion: "1.0.0"\nagent:\n  adapter: leaving-adapter\n'
-        f"  execution_type: process\n  capabilities: {{{capabilities}}}\n"
-    )
+    (tmp_path / "leaving_data" / "agent.yaml").write_text(agent_descriptor("leaving"))
     done = akbench(tmp_path, "agent", "inspect", "leaving", "--json")
     assert done.returncode == 0, done.stderr
     (problem,) = json.loads(done.stdout)["problems"]
@@ -185,3 +184,18 @@ def test_hook_modules_of_the_core_are_light():
     code = "import sys, akbench.builtin.hooks; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not set(loaded) & (set(HEAVY) - {"pluggy"})
+
+
+def test_hook_modules_load_no_part_of_the_contract_that_they_do_not_name():
+    code = (
+        "import sys, akbench.builtin.hooks; print(*[name for name in sys.modules if name.startswith('akbench.spec.')])"
+    )
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert loaded == ["akbench.spec.hooks"]
+
+
+def test_every_promised_name_of_the_contract_is_there_and_no_other():
+    assert [name for name in spec.__all__ if not hasattr(spec, name)] == []
+    assert set(spec.__all__) <= set(dir(spec))
+    with pytest.raises(AttributeError, match="no attribute 'AgentRekord'"):
+        spec.AgentRekord  # noqa: B018 - the access is what is tested

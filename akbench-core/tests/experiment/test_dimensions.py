@@ -93,7 +93,7 @@ def catalogue(tmp_path_factory: pytest.TempPathFactory) -> Catalogue:
 def plan(factors: dict[str, str], catalogue: Catalogue, dataset: Dataset) -> Plan:
     lines = "".join(f"      - {{id: {name}, values: {values}}}\n" for name, values in factors.items())
     snapshot = load_document(parse(EXPERIMENT + lines, "e.yaml"), ExperimentDescriptor, origin="test")
-    return plan_experiment(snapshot, catalogue, dataset, ResolvedSandbox(id="bubblewrap", bounded=True))
+    return plan_experiment(snapshot, catalogue, dataset, ResolvedSandbox(id="bubblewrap", bounded=True), {})
 
 
 def test_there_are_nine_types():
@@ -152,11 +152,11 @@ REFUSED = {
     "what the agent does not take": ({"tone": "[dry, wet]"}, "e.yaml:14:34: tone: 'wet' is not allowed; allowed: dry"),
     "observed only": ({"load": "[0.5]"}, "e.yaml:14:14: dimension 'load' is not controllable; it can be observed"),
     "a key of a runtime": ({"cache": "[true]"}, "e.yaml:14:14: dimension 'cache' sets the configuration of a runtime"),
-    "a runtime's configuration": ({"router": "[{a: 1}]"}, "this version carries no runtime out"),
-    "a model of a runtime": ({"routed_model": "[large]"}, "this version carries no runtime out"),
+    "a runtime's configuration": ({"router": "[{a: 1}]"}, "sets the configuration of a runtime, and none takes part"),
+    "a model of a runtime": ({"routed_model": "[large]"}, "sets the configuration of a runtime, and none takes part"),
     "a plugin's configuration": (
         {"memory": "[{a: 1}]"},
-        "e.yaml:14:14: dimension 'memory' sets the configuration of a plugin",
+        "e.yaml:14:14: dimension 'memory' configures the plugin",
     ),
     "a missing dependency": (
         {"budget": "[2]"},
@@ -173,7 +173,7 @@ REFUSED = {
     "a circle": ({"chicken": "[x]", "egg": "[x]"}, "dimensions depend on each other in a circle: "),
     "two for one key": (
         {"thinking": "[true]", "also_thinking": "[false]"},
-        "e.yaml:15:14: dimensions 'thinking' and 'also_thinking' both set the agent's configuration key 'thinking'",
+        "e.yaml:15:14: dimensions 'thinking' and 'also_thinking' both set the configuration key 'thinking'",
     ),
 }
 

@@ -12,7 +12,7 @@ from akbench.descriptors.kinds import ExperimentDescriptor
 from akbench.descriptors.snapshot import load_document
 from akbench.experiment.plan import Plan
 from akbench.experiment.planner import ResolvedSandbox, plan_experiment
-from akbench.spec import CAPABILITIES, PlanRejectedError
+from akbench.spec import CAPABILITIES, InputError, Probe, Problem, Support
 
 STARTER = Path(init.__file__).parent / "starter"
 SANDBOX = ResolvedSandbox(id="bubblewrap", bounded=True)
@@ -86,9 +86,15 @@ def catalogue(tmp_path_factory: pytest.TempPathFactory) -> Catalogue:
     return Catalogue.load(project)
 
 
-def plan(text: str, catalogue: Catalogue, dataset: Dataset, sandbox: ResolvedSandbox = SANDBOX) -> Plan:
+def plan(
+    text: str,
+    catalogue: Catalogue,
+    dataset: Dataset,
+    sandbox: ResolvedSandbox = SANDBOX,
+    probed: dict[str, Probe] | None = None,
+) -> Plan:
     snapshot = load_document(parse(text, "e.yaml"), ExperimentDescriptor, origin="test")
-    return plan_experiment(snapshot, catalogue, dataset, sandbox)
+    return plan_experiment(snapshot, catalogue, dataset, sandbox, probed or {})
 
 
 def test_a_dimension_that_does_not_apply_to_an_agent_makes_no_extra_variant(catalogue, dataset):
@@ -140,7 +146,10 @@ REJECTED = {
         ('version: "1.0.0"}', 'version: "9.0.0"}'),
         "e.yaml:12:35: dataset 'starter' is here in version",
     ),
-    "runtime mode": (("execution:\n", "execution:\n    mode: router\n"), "e.yaml:11:11: mode 'router' needs a runtime"),
+    "runtime mode": (
+        ("execution:\n", "execution:\n    mode: router\n"),
+        "e.yaml:11:5: experiment.execution.runtime: needed for the modes runtime and router",
+    ),
     "no such dimension": (("id: depth", "id: dept"), "e.yaml:16:14: unknown dimension 'dept'; did you mean 'depth'?"),
     "uncontrollable": (
         ("{id: depth, values: [low, high]}", "{id: load, values: [0.5]}"),
@@ -202,10 +211,28 @@ def test_what_cannot_be_run_as_asked_is_refused_with_its_place(case, catalogue, 
     change, message = REJECTED[case]
     text = EXPERIMENT.replace(*change)
     assert text != EXPERIMENT
-    with pytest.raises(PlanRejectedError) as error:
+    with pytest.raises(InputError) as error:
         plan(text, catalogue, dataset)
     assert message in str(error.value)
     assert str(error.value).startswith("e.yaml:")
+
+
+def test_what_a_probe_found_counts_before_what_the_descriptor_declares(catalogue, dataset):
+    text = EXPERIMENT.replace("  metrics:", "  requires: {capabilities: [token_usage]}\n  metrics:")
+    able = {"thinker": Probe(version="1", capabilities={"token_usage": Support.YES})}
+    planned = plan(
+        text.replace("values: [thinker, oracle, noop]", "values: [thinker]"), catalogue, dataset, probed=able
+    )
+    assert planned.capabilities["thinker"]["token_usage"] is Support.YES
+    unable = {"thinker": Probe(version="1", capabilities={"workspace_binding": Support.NO})}
+    with pytest.raises(InputError, match="lacks the required capability 'workspace_binding'"):
+        plan(text.replace("token_usage", "workspace_binding"), catalogue, dataset, probed=unable)
+
+
+def test_an_agent_that_cannot_run_here_yet_is_noted_in_the_plan(catalogue, dataset):
+    missing = {"thinker": Probe(version=None, problems=(Problem(message="no program", mend="install it"),))}
+    notes = plan(EXPERIMENT, catalogue, dataset, probed=missing).notes
+    assert "agent 'thinker' cannot run here yet: no program (install it)" in notes
 
 
 def test_best_effort_marks_a_missing_capability_instead_of_refusing(catalogue, dataset):

@@ -68,6 +68,13 @@ REFUSED = {
         {SOLVED: (judgement(result("new.py::a"), result("old.py::b", "error", REGRESSION)),)},
         "regression test tests/test_old.py::b does not pass on the reference solution (error)",
     ),
+    "a regression test is skipped": (
+        {SOLVED: (judgement(result("new.py::a"), result("old.py::b", "skipped", REGRESSION, "needs a printer")),)},
+        (
+            "regression test tests/test_old.py::b does not pass on the reference solution "
+            "(skipped; deselect what the suite skips)"
+        ),
+    ),
     "the solution runs out of time": (
         {SOLVED: (judgement(outcome=Outcome.TIMEOUT),)},
         "the reference solution is not a full success (timeout: as the tests say)",

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
+import os
 import sys
 from typing import Final
 
 import click
 
 from akbench_abv3 import __version__
+from akbench_abv3.completed import ExitCode
+from akbench_abv3.terminal import visible
 
 __all__ = ["main"]
 
@@ -35,10 +39,33 @@ class _Lazy(click.Group):
         command: click.Command = module.command
         return command
 
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except (KeyboardInterrupt, click.Abort):
+            click.echo("stopped", err=True)
+            ctx.exit(ExitCode.INTERRUPTED)
+        except OSError as error:
+            if error.errno == errno.EPIPE:
+                raise  # whoever read the output has left; click ends quietly
+            raise _MachineRefusal(error) from error
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         del ctx
         with formatter.section("Commands"):
             formatter.write_dl(tuple(_COMMANDS.items()))
+
+
+class _MachineRefusal(click.ClickException):
+    """The machine refused something: a full disk, a closed folder. One line instead of a traceback."""
+
+    exit_code = int(ExitCode.USAGE)
+
+    def __init__(self, error: OSError) -> None:
+        # Of a replacement the second name is the one that the user knows.
+        name = error.filename2 if error.filename2 is not None else error.filename
+        place = "" if name is None else f"{os.fsdecode(name)}: " if isinstance(name, str | bytes) else f"{name}: "
+        super().__init__(visible(f"{place}{error.strerror or type(error).__name__}"))
 
 
 @click.command(

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _COLOURS = {"PASS": "green", "FAIL": "red", "WARN": "yellow"}
+_WIDEST_PLACE = 60
+"""A foreign name may be a megabyte long; a column as wide as that would multiply it by the lines."""
 
 
 @click.command("check")
@@ -68,7 +70,7 @@ def print_check(checked: Checked, *, strict: bool = False, err: bool = False) ->
     """Print the whole report."""
     click.echo(check_title(checked), err=err)
     rows = tuple(check_rows(checked))
-    width = max(len(visible(row.place)) for row in rows)
+    width = min(max(len(visible(row.place)) for row in rows), _WIDEST_PLACE)
     for row in rows:
         click.echo(_coloured(row, width), err=err)
     click.echo(check_summary(checked, strict=strict), err=err)

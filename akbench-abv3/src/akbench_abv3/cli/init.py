@@ -17,7 +17,9 @@ from akbench_abv3.cli.refusal import Refusal
 from akbench_abv3.completed import MAX_TAGS, NAME_PATTERN, RECOGNISED, ExitCode
 from akbench_abv3.description.version import is_semver
 from akbench_abv3.new_repository import SAMPLE_COMMAND, Answers, files_of, wrong_dependency
+from akbench_abv3.reading.bounded import OutsideError, contained
 from akbench_abv3.stated import ROLES
+from akbench_abv3.writing import write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,12 +66,15 @@ def command(
         author=ask.text("author", author, None, _wrong_author),
         version=ask.text("version", version, "0.1.0", _wrong_version),
         command=ask.text("command of one run", run_command, SAMPLE_COMMAND, _wrong_command),
-        install=ask.text("command that installs it (Enter: none)", install, "", lambda _: None),
-        tags=ask.names("tags, with commas (Enter: none)", tags, _wrong_tag)[:MAX_TAGS],
+        install=ask.text("command that installs it (Enter: none)", install, "", _wrong_install),
+        tags=ask.names("tags, with commas (Enter: none)", tags, _wrong_tag, MAX_TAGS),
         dependencies=ask.names(_DEPENDENCIES, dependencies, wrong_dependency),
     )
     _write(root, files_of(answers))
-    print_check(check_repository(root))
+    checked = check_repository(root)
+    print_check(checked)
+    if not checked.is_ok:
+        raise Refusal("what was there already does not pass the check (above)", ExitCode.FAILED)
     needs_setup = answers.dependencies or answers.install
     click.echo(f"Next: {'abv3 setup, then ' if needs_setup else ''}abv3 run_exp")
 
@@ -78,9 +83,21 @@ def _write(root: Path, files: dict[str, str]) -> None:
     for path in files:
         if os.path.lexists(root / path):
             raise Refusal(f"{path} exists already; nothing was written", ExitCode.USAGE)
-    for path, text in files.items():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(text, encoding="utf-8")
+    try:
+        places = {path: contained(root, path) for path in files}
+    except OutsideError as error:
+        raise Refusal(f"{error}; nothing was written", ExitCode.USAGE) from error
+    written: list[Path] = []
+    try:
+        for path, text in files.items():
+            places[path].parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(places[path], text)
+            written.append(places[path])
+    except OSError:
+        for place in written:
+            place.unlink()
+        raise
+    for path in files:
         click.echo(f"wrote {path}")
 
 
@@ -100,8 +117,12 @@ class _Asking:
                 raise Refusal(fault, ExitCode.USAGE)
             click.echo(f"  {fault}")
 
-    def names(self, question: str, given: tuple[str, ...], wrong: Callable[[str], str | None]) -> tuple[str, ...]:
+    def names(
+        self, question: str, given: tuple[str, ...], wrong: Callable[[str], str | None], most: int | None = None
+    ) -> tuple[str, ...]:
         def first_fault(answer: str) -> str | None:
+            if most is not None and len(_listed(answer)) > most:
+                return f"at most {most}"
             return next((fault for fault in map(wrong, _listed(answer)) if fault), None)
 
         return _listed(self.text(question, ",".join(given) if given else None, "", first_fault))
@@ -125,7 +146,7 @@ def _folder_name(root: Path) -> str:
 
 
 def _wrong_name(name: str) -> str | None:
-    return None if re.match(NAME_PATTERN, name) else "only letters, digits, . _ - (max 100)"
+    return None if re.fullmatch(NAME_PATTERN.strip("^$"), name) else "only letters, digits, . _ - (max 100)"
 
 
 def _wrong_role(role: str) -> str | None:
@@ -141,7 +162,16 @@ def _wrong_version(version: str) -> str | None:
 
 
 def _wrong_command(command: str) -> str | None:
-    return None if command.strip() and "\0" not in command else "give a command"
+    return None if command.strip() and _is_text(command) else "give a command"
+
+
+def _wrong_install(command: str) -> str | None:
+    return None if not command or (command.strip() and _is_text(command)) else "give a command, or leave it out"
+
+
+def _is_text(command: str) -> bool:
+    # An argument of the shell that is not UTF-8 comes as half a surrogate, which no file can hold.
+    return "\0" not in command and not any("\ud800" <= character <= "\udfff" for character in command)
 
 
 def _wrong_tag(tag: str) -> str | None:

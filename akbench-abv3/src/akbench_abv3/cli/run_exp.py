@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from akbench_abv3.cli.options import allow_unknown_option, directory_option, store_option
+from akbench_abv3.cli.options import Seconds, allow_unknown_option, directory_option, store_option
 from akbench_abv3.cli.refusal import Refusal, accepted_repository
 from akbench_abv3.completed import ExitCode, RunStatus
 from akbench_abv3.dependencies.installed import read_installed
 from akbench_abv3.dependencies.provided import Provision, provide_all, run_environment, secret_variables
 from akbench_abv3.dependencies.store import StoreError, open_store
-from akbench_abv3.execution.experiment import Order, execute
+from akbench_abv3.execution.experiment import Order, execute, reason_to_run
 from akbench_abv3.execution.folders import ExperimentFolder
 from akbench_abv3.execution.interrupts import Interrupts
 from akbench_abv3.execution.live import showing
 from akbench_abv3.execution.lock import LockedError, locked
+from akbench_abv3.execution.masking import masked
 from akbench_abv3.execution.outcome import ExperimentOutcome, conclude, file_state, mark_running
 from akbench_abv3.execution.record import read_experiment_record
 from akbench_abv3.reading.bounded import OutsideError, contained
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
 @click.option("--resume", is_flag=True, help="Keep finished runs whose config, command and commit are the same.")
 @click.option("--overwrite", is_flag=True, help="Move earlier results to results/.old first.")
 @click.option("--results", "results_base", metavar="DIR", help="Another results folder, relative to the root.")
-@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="S", help="Seconds for each run.")
+@click.option("--timeout", type=Seconds(), metavar="S", help="Seconds for each run.")
 @click.option("--fail-fast", is_flag=True, help="Stop at the first run that does not finish.")
 @click.option("-q", "--quiet", is_flag=True, help="Do not show what the runs write (it is saved all the same).")
 @click.option("--inherit-credentials", is_flag=True, help="Pass on credentials that the repository did not declare.")
@@ -70,7 +72,7 @@ def command(
     exits 0 and left a valid result. The command is arbitrary code of the repository: look at it
     first.
 
-    Exit code 0: all finished; 1: a run failed or results are not valid; 2: usage, or results exist;
+    Exit code 0: all that were selected finished; 1: a run failed or results are not valid; 2: usage, or results exist;
     3: the description is wrong; 4: a dependency or the installation is missing; 5: locked;
     130, 143: interrupted.
     """
@@ -81,7 +83,7 @@ def command(
     experiment = _experiment(repository, name, only)
     folder = ExperimentFolder(path=_results_folder(repository, results_base) / experiment.name)
     if dry_run:
-        _print_plan(repository, experiment, folder, only)
+        _print_plan(repository, experiment, folder, only, resume=resume)
         return
     provisions = _provisions(repository, store)
     environment = run_environment(os.environ, provisions, inherit_credentials=inherit_credentials)
@@ -127,8 +129,8 @@ def _shown(repository: Repository, folder: ExperimentFolder) -> str:
 
 
 def _provisions(repository: Repository, store_kind: str) -> tuple[Provision, ...]:
-    installed = read_installed(repository.root)
     try:
+        installed = read_installed(repository.root)
         store = open_store(store_kind)
         steps = installed.steps_done(repository.dependencies)
         provisions = provide_all(repository.dependencies, os.environ, store.get, steps)
@@ -150,15 +152,26 @@ def _secrets(repository: Repository, provisions: tuple[Provision, ...], environm
 
 
 def _print_plan(
-    repository: Repository, experiment: Experiment, folder: ExperimentFolder, only: tuple[str, ...]
+    repository: Repository, experiment: Experiment, folder: ExperimentFolder, only: tuple[str, ...], *, resume: bool
 ) -> None:
     click.echo(visible(f"experiment {experiment.name} of {repository.name} {repository.version}"))
     click.echo(visible(f"command    {repository.run_command}"))
     click.echo(visible(f"results    {_shown(repository, folder)}"))
     for number, run in enumerate(experiment.runs, start=1):
-        left_out = " (not selected)" if only and run.name not in only else ""
         config = run.path or "no run config"
-        click.echo(visible(f"{number:>4}  {run.name}  {config}{left_out}"))
+        reason = reason_to_run(repository, run, folder.run(run.name)) if resume else ""
+        is_selected = not only or run.name in only
+        if reason is None:
+            note = " (kept)"
+        elif is_selected:
+            note = f" (runs: {reason})" if reason else ""
+        else:
+            note = " (not selected)"
+        click.echo(visible(f"{number:>4}  {run.name}  {config}{note}"))
+    if folder.has_results() and not resume:
+        click.echo(
+            visible(f"{_shown(repository, folder)} has results: --resume, --overwrite or --results DIR is needed")
+        )
 
 
 def _run(order: Order, *, overwrite: bool, quiet: bool) -> ExitCode:
@@ -166,11 +179,11 @@ def _run(order: Order, *, overwrite: bool, quiet: bool) -> ExitCode:
     _refuse_outside(order)
     folder.path.mkdir(parents=True, exist_ok=True)
     try:
-        with locked(folder.lock):
+        with locked(folder.lock) as lock:
             if folder.has_results() and not order.resume:
                 _put_aside(order, overwrite=overwrite)
             with Interrupts(lambda text: click.echo(text, err=True)) as interrupts:
-                outcome = _executed(order, interrupts, quiet=quiet)
+                outcome = _executed(replace(order, lock=lock), interrupts, quiet=quiet)
     except LockedError as error:
         raise Refusal(str(error), ExitCode.LOCKED) from error
     _print_outcome(order, outcome)
@@ -184,7 +197,7 @@ def _executed(order: Order, interrupts: Interrupts, *, quiet: bool) -> Experimen
     before = read_experiment_record(order.folder.record) if order.resume else None
     state = file_state(order.folder.result)
     mark_running(order, started_at)
-    with showing(len(order.experiment.runs), quiet=quiet) as live:
+    with showing(len(order.experiment.runs), quiet=quiet, secrets=order.secrets.values()) as live:
         runs = execute(order, interrupts, live)
     was_own = before is not None and before.results_written_by == "command"
     return conclude(order, runs, state_before=state, started_at=started_at, was_own=was_own)
@@ -192,12 +205,13 @@ def _executed(order: Order, interrupts: Interrupts, *, quiet: bool) -> Experimen
 
 def _refuse_outside(order: Order) -> None:
     """A results folder inside the root must not lead out of it through a link of the repository."""
-    root = order.repository.root
-    if not order.folder.path.is_relative_to(root):
+    root, folder = order.repository.root, order.folder
+    if not folder.path.is_relative_to(root):
         return
+    runs = [folder.run(run.name) for run in order.experiment.runs]
     try:
-        for run in order.experiment.runs:
-            contained(root, order.folder.run(run.name).path.relative_to(root).as_posix())
+        for path in (folder.old, *(run.path for run in runs), *(run.earlier_attempts for run in runs)):
+            contained(root, path.relative_to(root).as_posix())
     except OutsideError as error:
         raise Refusal(f"{error}: a link in the results folder", ExitCode.USAGE) from error
 
@@ -211,11 +225,12 @@ def _put_aside(order: Order, *, overwrite: bool) -> None:
             "  --results DIR  write to another folder"
         )
         raise Refusal(text, ExitCode.USAGE)
-    aside = order.folder.put_aside(datetime.now(UTC))
-    click.echo(visible(f"moved the earlier results to {aside}"), err=True)
+    aside = ExperimentFolder(path=order.folder.put_aside(datetime.now(UTC)))
+    click.echo(visible(f"moved the earlier results to {_shown(order.repository, aside)}"), err=True)
 
 
 def _print_outcome(order: Order, outcome: ExperimentOutcome) -> None:
+    values = tuple(order.secrets.values())
     for finding in outcome.findings:
         click.echo(visible(str(finding)), err=True)
     counted = f"{outcome.experiment}: {outcome.finished} of {len(outcome.runs)} runs finished"
@@ -226,5 +241,5 @@ def _print_outcome(order: Order, outcome: ExperimentOutcome) -> None:
         click.echo(visible(f"{counted}; no {EXPERIMENT_RESULT}: {outcome.reason}"))
         return
     result = outcome.result
-    value = f"{result.main_metric} {result.main_value:g} ({result.count} data points)"
+    value = f"{masked(result.main_metric, values)} {result.main_value:g} ({result.count} data points)"
     click.echo(visible(f"{counted}, {value} → {order.shown_folder}/{EXPERIMENT_RESULT}"))

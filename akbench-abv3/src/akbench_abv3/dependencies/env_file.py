@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from akbench_abv3.completed import ENV_FILE, MIB
 from akbench_abv3.description.git import is_ignored_by_git
-from akbench_abv3.reading.bounded import UnreadableError, contained, read_text
+from akbench_abv3.reading.bounded import UnreadableError, is_there, read_text
 from akbench_abv3.writing import write_atomically
 
 if TYPE_CHECKING:
@@ -23,11 +23,14 @@ class EnvFileError(Exception):
 
 def write_env_file(root: Path, values: Mapping[str, str]) -> Path:
     """Write the values into `.env`, readable by its owner only; other lines of it stay."""
-    if not is_ignored_by_git(root, ENV_FILE):
-        raise EnvFileError(f"Git does not ignore {ENV_FILE} here; add it to .gitignore first")
-    path = contained(root, ENV_FILE)
+    path = root / ENV_FILE
+    if path.is_symlink():
+        # What it leads to need not be ignored by Git, nor be in the repository.
+        raise EnvFileError(f"{ENV_FILE} is a link; remove it first")
     try:
-        before = read_text(path, MIB) if path.exists() else ""
+        if not is_ignored_by_git(root, ENV_FILE):
+            raise EnvFileError(f"Git does not ignore {ENV_FILE} here; add it to .gitignore first")
+        before = read_text(path, MIB) if is_there(path) else ""
     except UnreadableError as error:
         raise EnvFileError(f"{ENV_FILE}: {error}") from error
     write_atomically(path, env_text(before, values), mode=0o600)

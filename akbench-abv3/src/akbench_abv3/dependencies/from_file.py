@@ -24,7 +24,7 @@ def values_from_files(pairs: Iterable[str], known: frozenset[str]) -> dict[str, 
     for pair in pairs:
         name, equals, path = pair.partition("=")
         if not equals or not path:
-            raise HandOverError(f"{name}: give NAME=PATH")
+            raise HandOverError("--from-file takes NAME=PATH, a variable and the file that holds its value")
         if name not in known:
             wanted = ", ".join(sorted(known)) or "none"
             raise HandOverError(f"no declared dependency takes {name} (known: {wanted})")
@@ -36,7 +36,8 @@ def _value(name: str, path: Path) -> str:
     try:
         value = read_text(path, MIB).removesuffix("\n").removesuffix("\r")
     except UnreadableError as error:
-        raise HandOverError(f"{name}: {path}: {error}") from error
+        # Somebody may have given the value in place of a path, so the path is not repeated.
+        raise HandOverError(f"{name}: the file named cannot be read: {error}") from error
     if not value or "\0" in value:
-        raise HandOverError(f"{name}: {path} holds no usable value")
+        raise HandOverError(f"{name}: the file named holds no usable value")
     return value

@@ -5,18 +5,19 @@ from __future__ import annotations
 import hashlib
 import os
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from akbench_abv3.completed import CONFIG_FOLDER, MIB, Kind
-from akbench_abv3.reading.bounded import UnreadableError, read_text
+from akbench_abv3.dependencies.store import user_folder
+from akbench_abv3.reading.bounded import UnreadableError, is_there, read_text
 from akbench_abv3.reading.json_text import parse_json
 from akbench_abv3.writing import json_document, write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from akbench_abv3.dependencies.declared import Dependency
 
@@ -51,7 +52,7 @@ def fingerprint(command: str) -> str:
 def read_installed(root: Path) -> Installed:
     """Return what is known of `root`; nothing known reads as nothing installed."""
     path = _state_file(root)
-    if not path.exists():
+    if not is_there(path):
         return Installed()
     try:
         return Installed.model_validate(parse_json(read_text(path, MIB)))
@@ -69,6 +70,4 @@ def write_installed(root: Path, installed: Installed) -> None:
 
 
 def _state_file(root: Path) -> Path:
-    base = os.environ.get("XDG_STATE_HOME")
-    folder = (Path(base) if base else Path.home() / ".local" / "state") / CONFIG_FOLDER
-    return folder / f"{fingerprint(os.path.realpath(root))}.json"
+    return user_folder("XDG_STATE_HOME", ".local/state") / CONFIG_FOLDER / f"{fingerprint(os.path.realpath(root))}.json"

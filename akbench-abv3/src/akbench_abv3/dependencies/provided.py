@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from akbench_abv3.completed import DOCKER_VARIABLE, RECOGNISED, Kind
 from akbench_abv3.dependencies.docker import DockerAnswer, ask_docker
+from akbench_abv3.dependencies.store import home_folder
 from akbench_abv3.reading.bounded import is_file, is_folder
 
 if TYPE_CHECKING:
@@ -145,7 +146,7 @@ def _login(dependency: Dependency, environment: Mapping[str, str], stored: Calla
     if dependency.variables and token.is_there:
         return token
     named = environment.get(known.login_home_variable)
-    home = Path(named) if named else Path.home() / known.login_home
+    home = Path(named) if named else home_folder() / known.login_home
     if is_file(home / known.login_file):
         return Provision(dependency=dependency, source=Source.MACHINE, values={known.login_home_variable: str(home)})
     reason = f"no {known.login_file} in {home}; {known.advice}"

@@ -5,19 +5,28 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Annotated, Protocol
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 
 from akbench_abv3.completed import CONFIG_FOLDER, KEYRING_SERVICE, MIB, STORE_FILE
-from akbench_abv3.reading.bounded import UnreadableError, read_text
+from akbench_abv3.reading.bounded import UnreadableError, is_file, is_there, read_text
 from akbench_abv3.reading.toml_text import parse_toml
 from akbench_abv3.writing import toml_string, write_atomically
 
 if TYPE_CHECKING:
     from keyring.backend import KeyringBackend
 
-__all__ = ["CredentialStore", "FileStore", "KeyringStore", "StoreError", "config_folder", "open_store"]
+__all__ = [
+    "CredentialStore",
+    "FileStore",
+    "KeyringStore",
+    "StoreError",
+    "config_folder",
+    "home_folder",
+    "open_store",
+    "user_folder",
+]
 
 
 class StoreError(Exception):
@@ -42,8 +51,21 @@ class CredentialStore(Protocol):
 
 def config_folder() -> Path:
     """Return the folder of this user's abv3 configuration."""
-    base = os.environ.get("XDG_CONFIG_HOME")
-    return (Path(base) if base else Path.home() / ".config") / CONFIG_FOLDER
+    return user_folder("XDG_CONFIG_HOME", ".config") / CONFIG_FOLDER
+
+
+def user_folder(variable: str, below_home: str) -> Path:
+    """Return the folder that `variable` names, as the XDG specification says: a relative one is ignored."""
+    named = os.environ.get(variable, "")
+    return Path(named) if os.path.isabs(named) else home_folder() / below_home  # noqa: PTH117 - "" is not absolute
+
+
+def home_folder() -> Path:
+    """Return this user's home; StoreError where the machine knows none."""
+    try:
+        return Path.home()
+    except RuntimeError as error:
+        raise StoreError("this user has no home folder; set HOME") from error
 
 
 def open_store(kind: str) -> CredentialStore:
@@ -51,10 +73,16 @@ def open_store(kind: str) -> CredentialStore:
     return KeyringStore(_keyring()) if kind == "keyring" else FileStore(config_folder() / STORE_FILE)
 
 
+def _without_nul(value: str) -> str:
+    if "\0" in value:
+        raise ValueError("has a NUL character")
+    return value
+
+
 class _Stored(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid")
 
-    credentials: dict[str, str] = {}
+    credentials: dict[str, Annotated[str, AfterValidator(_without_nul)]] = {}
 
 
 class FileStore:
@@ -103,7 +131,10 @@ class FileStore:
         write_atomically(self._path, "[credentials]\n" + "".join(lines), mode=0o600)
 
     def _refuse_shared(self) -> None:
-        mode = stat.S_IMODE(self._path.stat().st_mode)
+        try:
+            mode = stat.S_IMODE(self._path.stat().st_mode)
+        except OSError as error:
+            raise StoreError(f"{self._path} cannot be read: {error.strerror}") from error
         if mode & 0o077:
             raise StoreError(f"others can read {self._path} (mode {mode:04o}); run: chmod 600 {self._path}")
 
@@ -136,7 +167,7 @@ class KeyringStore:
 
 def _is_work_tree(folder: Path) -> bool:
     git = folder / ".git"
-    return git.is_file() or (git / "HEAD").exists()
+    return is_file(git) or is_there(git / "HEAD")
 
 
 def _keyring() -> KeyringBackend:

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from akbench_abv3.completed import GIT_TIMEOUT_SECONDS
 from akbench_abv3.description.version import TagVersion
+from akbench_abv3.reading.bounded import UnreadableError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,19 +50,27 @@ def git_facts(root: Path, *, apart_from: tuple[str, ...] = ()) -> GitFacts:
     if not os.path.lexists(root / ".git"):
         return GitFacts(unavailable="not a Git repository")
     try:
+        return _facts(_asked(root, {"apart_from": apart_from}))
+    except UnreadableError as error:
+        return GitFacts(unavailable=f"Git data cannot be read {error}")
+
+
+def _asked(root: Path, question: dict[str, object]) -> dict[str, object]:
+    try:
         done = subprocess.run(
             (sys.executable, "-P", "-m", "akbench_abv3.description.git_reader"),
-            input=json.dumps({"root": os.fspath(root), "apart_from": apart_from}),
+            input=json.dumps({"root": os.fspath(root), **question}),
             capture_output=True,
             text=True,
             timeout=GIT_TIMEOUT_SECONDS,
             check=False,
         )
-    except subprocess.TimeoutExpired:
-        return GitFacts(unavailable=f"Git data cannot be read within {GIT_TIMEOUT_SECONDS:.0f} s")
+    except subprocess.TimeoutExpired as error:
+        raise UnreadableError(f"within {GIT_TIMEOUT_SECONDS:.0f} s") from error
     if done.returncode != 0:
-        return GitFacts(unavailable="Git data cannot be read (the reader died)")
-    return _facts(json.loads(done.stdout))
+        raise UnreadableError("(the reader died)")
+    answer: dict[str, object] = json.loads(done.stdout)
+    return answer
 
 
 def _facts(document: dict[str, object]) -> GitFacts:
@@ -81,14 +90,16 @@ def without_password(url: str) -> str:
 
 
 def is_ignored_by_git(root: Path, name: str) -> bool:
-    """Tell whether the file `name` in the root is ignored by Git and not tracked."""
-    from dulwich.errors import NotGitRepository
-    from dulwich.ignore import IgnoreFilterManager
-    from dulwich.repo import Repo
+    """Tell whether the file `name` in the root is ignored by Git and not tracked.
 
-    try:
-        with Repo(os.fspath(root)) as repository:
-            is_tracked = os.fsencode(name) in repository.open_index()
-            return bool(IgnoreFilterManager.from_repo(repository).is_ignored(name)) and not is_tracked
-    except NotGitRepository:
+    Raises UnreadableError where the Git data cannot be read, which says neither.
+    """
+    if not os.path.lexists(root / ".git"):
         return False
+    try:
+        answer = _asked(root, {"is_ignored": name})
+    except UnreadableError as error:
+        raise UnreadableError(f"Git data cannot be read {error}") from error
+    if answer["unavailable"] is not None:
+        raise UnreadableError(str(answer["unavailable"]))
+    return bool(answer["ignored"])

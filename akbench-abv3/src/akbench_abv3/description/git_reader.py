@@ -1,6 +1,6 @@
 """The process that reads a foreign `.git` folder; see `akbench_abv3.description.git`.
 
-Takes the root as JSON on standard input and prints the facts as JSON.
+Takes the root as JSON on standard input and prints the facts as JSON, or whether the file `is_ignored` is ignored.
 """
 
 from __future__ import annotations
@@ -8,12 +8,13 @@ from __future__ import annotations
 import json
 import os
 import resource
+import signal
 import stat
 import sys
 from collections import deque
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from akbench_abv3.completed import (
     GIT_MEMORY_BYTES,
@@ -37,11 +38,28 @@ def main() -> None:
     request = json.loads(sys.stdin.read())
     _bound(resource.RLIMIT_AS, GIT_MEMORY_BYTES)
     _bound(resource.RLIMIT_CPU, int(GIT_TIMEOUT_SECONDS))
+    signal.alarm(int(GIT_TIMEOUT_SECONDS) + 1)  # waiting costs no CPU time, and who started this may be gone
     try:
-        facts = _read(Path(request["root"]), tuple(request["apart_from"]))
+        answer = _answer(request)
     except Exception as error:  # noqa: BLE001 - a foreign .git may break any parser at any point; the kind is kept
-        facts = GitFacts(unavailable=f"Git data cannot be read ({type(error).__name__})")
-    sys.stdout.write(json.dumps(asdict(facts)))
+        answer = asdict(GitFacts(unavailable=f"Git data cannot be read ({type(error).__name__})"))
+    sys.stdout.write(json.dumps(answer))
+
+
+def _answer(request: dict[str, Any]) -> dict[str, Any]:
+    root = Path(request["root"])
+    if "is_ignored" in request:
+        return {"ignored": _is_ignored(root, request["is_ignored"]), "unavailable": None}
+    return asdict(_read(root, tuple(request["apart_from"])))
+
+
+def _is_ignored(root: Path, name: str) -> bool:
+    from dulwich.ignore import IgnoreFilterManager
+    from dulwich.repo import Repo
+
+    with Repo(os.fspath(root)) as repository:
+        is_tracked = os.fsencode(name) in repository.open_index()
+        return bool(IgnoreFilterManager.from_repo(repository).is_ignored(name)) and not is_tracked
 
 
 def _bound(kind: int, limit: int) -> None:

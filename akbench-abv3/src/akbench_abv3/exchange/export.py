@@ -18,6 +18,7 @@ from akbench.experiment.plan import Variant
 from akbench.spec import AkbenchError, InputError
 from akbench_abv3.check import check_repository
 from akbench_abv3.completed import NAME_PATTERN, TRANSCRIPT
+from akbench_abv3.exchange.comparison import COMPARISON_FILE, comparison
 from akbench_abv3.exchange.outcome import experiment_result, run_result
 from akbench_abv3.exchange.repository_text import EXPERIMENT_FILE, description, readme, requirements
 from akbench_abv3.exchange.source import StoredExperiment, StoredRun, run_config
@@ -67,6 +68,7 @@ class _Repository:
     root: Path
     experiment: StoredExperiment
     missing: list[str] = field(default_factory=list)
+    documents: dict[str, dict[tuple[str, int], dict[str, object]]] = field(default_factory=dict)
 
     def put(self, path: str, text: str) -> None:
         """Write a file of the repository."""
@@ -86,6 +88,9 @@ def _write(repository: _Repository) -> None:
     repository.put("requirements.txt", requirements(repository.experiment))
     repository.put(".gitignore", "/results-rerun/\n/results/.old/\n.abv3.lock\n")
     whole = [_write_variant(repository, variant) for variant in record.plan.variants]
+    if len(whole) > 1:
+        compared = comparison(_default(record.plan.variants).id, repository.documents)
+        repository.put(COMPARISON_FILE, json_document(compared))
     level = "1+t" if all(whole) else "1"
     repository.put("README.md", readme(repository.experiment, f"L{level}", repository.missing))
     _require_valid(repository.root, level)
@@ -125,6 +130,7 @@ def _write_variant(repository: _Repository, variant: Variant) -> bool:
     runs = repository.experiment.of_variant(variant)
     documents: dict[str, dict[str, object]] = {}
     told = 0
+    compared = repository.documents.setdefault(variant.id, {})
     for run in runs:
         name = run_name(run)
         config = json_document(run_config(run).model_dump(mode="json"))
@@ -132,6 +138,7 @@ def _write_variant(repository: _Repository, variant: Variant) -> bool:
         document = run_result(run)
         if document is not None:
             documents[name] = document
+            compared[run.task.id, run.planned.repetition] = document
             repository.put(f"results/{variant.id}/{name}/{RUN_RESULT}", json_document(document))
         told += _write_transcript(repository, run, f"{variant.id}/{name}", config)
     _note_missing(repository, variant, runs, told)

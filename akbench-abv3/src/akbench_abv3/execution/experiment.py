@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+import os
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol
 
@@ -11,6 +12,7 @@ from akbench_abv3 import __version__
 from akbench_abv3.completed import (
     EXPERIMENT_RESULT_FILE_VARIABLE,
     EXPERIMENT_VARIABLE,
+    MAX_CONFIG_BYTES,
     REPO_ROOT_VARIABLE,
     RESULT_FILE_VARIABLE,
     RESUME_VARIABLE,
@@ -22,11 +24,13 @@ from akbench_abv3.completed import (
     RunStatus,
 )
 from akbench_abv3.execution.leaks import leaks_in
+from akbench_abv3.execution.masking import masked
 from akbench_abv3.execution.output import MaskedOutput
 from akbench_abv3.execution.record import RunRecord, read_run_record, write_record
 from akbench_abv3.execution.resume import Present, rerun_reason
 from akbench_abv3.execution.supervise import Ended, Ending, supervise
-from akbench_abv3.reading.bounded import contained
+from akbench_abv3.finding import Finding
+from akbench_abv3.reading.bounded import OutsideError, UnreadableError, contained, read_bytes
 from akbench_abv3.results.document import Result, Tier, read_result
 from akbench_abv3.results.transcripts import transcript_names
 from akbench_abv3.stated import RUN_CONFIG_VARIABLE
@@ -37,10 +41,9 @@ if TYPE_CHECKING:
     from akbench_abv3.execution.folders import ExperimentFolder, RunFolder
     from akbench_abv3.execution.interrupts import Interrupts
     from akbench_abv3.experiments.layout import Experiment, RunConfig
-    from akbench_abv3.finding import Finding
     from akbench_abv3.repository import Repository
 
-__all__ = ["Live", "Order", "RunOutcome", "execute", "verdict"]
+__all__ = ["Live", "Order", "RunOutcome", "execute", "reason_to_run", "verdict"]
 
 
 class Live(Protocol):
@@ -67,11 +70,15 @@ class RunOutcome:
     duration_seconds: float | None = None
     note: str = ""
     was_kept: bool = False
+    was_selected: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """What is to be executed and how. `environment` is complete but for the run's own variables."""
+    """What is to be executed and how. `environment` is complete but for the run's own variables.
+
+    `lock` is the descriptor of the held lock.
+    """
 
     repository: Repository
     experiment: Experiment
@@ -84,6 +91,7 @@ class Order:
     resume: bool = False
     only: frozenset[str] | None = None
     fail_fast: bool = False
+    lock: int | None = None
 
 
 def execute(order: Order, interrupts: Interrupts, live: Live) -> tuple[RunOutcome, ...]:
@@ -123,28 +131,25 @@ class _Execution:
 
     def outcome(self, stopped: str, number: int) -> RunOutcome:
         """Keep the earlier result, leave the run out, or execute it."""
+        try:
+            return self._outcome(stopped, number)
+        except UnreadableError as error:
+            note = f"its run config cannot be read: {error}"
+            return RunOutcome(name=self._run.name, status=RunStatus.FAILED, note=note)
+
+    def _outcome(self, stopped: str, number: int) -> RunOutcome:
         earlier = read_run_record(self._folder.record) if self._order.resume else None
-        reason = self._rerun_reason(earlier) if self._order.resume else None
+        reason = reason_to_run(self._order.repository, self._run, self._folder) if self._order.resume else None
         if self._order.resume and reason is None:
             return self._kept()
         is_selected = self._order.only is None or self._run.name in self._order.only
         if stopped or not is_selected:
-            return RunOutcome(name=self._run.name, status=RunStatus.NOT_RUN, note=stopped or "not selected")
+            note = "not selected" if not is_selected else stopped
+            return RunOutcome(name=self._run.name, status=RunStatus.NOT_RUN, note=note, was_selected=is_selected)
         self._live.run_started(self._run.name, number, len(self._order.experiment.runs))
         if reason is not None and earlier is not None:
             self._live.line(self._run.name, f"(abv3) running again: {reason}")
         return self._executed(earlier)
-
-    def _rerun_reason(self, earlier: RunRecord | None) -> str | None:
-        result, _ = self._read_result()
-        git = self._order.repository.git
-        present = Present(
-            config_sha256=self._config_sha256(),
-            command=self._order.repository.run_command,
-            git_commit=git.commit,
-            changed=git.changed,
-        )
-        return rerun_reason(earlier, present, result_is_valid=result is not None)
 
     def _kept(self) -> RunOutcome:
         result, findings = self._read_result()
@@ -165,7 +170,12 @@ class _Execution:
         write_record(self._folder.record, record)
         ended = self._supervised(is_resumed=earlier is not None and earlier.status is not RunStatus.FINISHED)
         outcome = self._judged(ended)
-        write_record(self._folder.record, _completed(record, ended, outcome))
+        try:
+            self._folder.path.mkdir(parents=True, exist_ok=True)
+            write_record(self._folder.record, _completed(record, ended, outcome))
+        except OSError as error:  # the command removed, replaced or closed its own folder, or filled the disk
+            note = f"its result folder cannot be written: {error.strerror}"
+            return replace(outcome, status=RunStatus.FAILED, result=None, note=note)
         return outcome
 
     def _new_record(self, attempt: int) -> RunRecord:
@@ -176,7 +186,7 @@ class _Execution:
             timeout_s=self._order.timeout_seconds,
             attempt=attempt,
             config_path=self._run.path,
-            config_sha256=self._config_sha256(),
+            config_sha256=_config_sha256(repository, self._run),
             command=repository.run_command,
             git_commit=repository.git.commit,
             git_dirty=repository.git.dirty,
@@ -201,6 +211,7 @@ class _Execution:
                 stderr=outputs[1],
                 timeout_seconds=self._order.timeout_seconds,
                 interrupts=self._interrupts,
+                held=() if self._order.lock is None else (self._order.lock,),
             )
             for output in outputs:
                 output.finish()
@@ -226,7 +237,7 @@ class _Execution:
 
     def _judged(self, ended: Ended) -> RunOutcome:
         result, findings = self._read_result()
-        has_result = self._folder.result.exists()
+        has_result = os.path.lexists(self._folder.result)
         transcripts = frozenset(transcript_names(result))
         leaks = leaks_in(self._folder.path, self._order.secrets, transcripts, shown=self._shown)
         status = verdict(ended, has_result=has_result, is_valid=result is not None)
@@ -234,21 +245,50 @@ class _Execution:
             name=self._run.name,
             status=status,
             result=result if status is RunStatus.FINISHED else None,
-            findings=(*(findings if status is RunStatus.INVALID_RESULT or result else ()), *leaks),
+            findings=(*map(self._masked, findings if status is RunStatus.INVALID_RESULT or result else ()), *leaks),
             duration_seconds=ended.duration_seconds,
             note=_note(ended, status),
         )
 
-    def _read_result(self) -> tuple[Result | None, tuple[Finding, ...]]:
-        if not self._folder.result.exists():
-            return None, ()
-        return read_result(self._folder.result, Tier.RUN, shown=f"{self._shown}/{self._folder.result.name}")
+    def _masked(self, finding: Finding) -> Finding:
+        # A finding quotes the result, and a program may have written a credential anywhere in it.
+        values = tuple(self._order.secrets.values())
+        return replace(finding, message=masked(finding.message, values), field=masked(finding.field, values))
 
-    def _config_sha256(self) -> str | None:
-        if self._run.path is None:
-            return None
-        path = contained(self._order.repository.root, self._run.path)
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+    def _read_result(self) -> tuple[Result | None, tuple[Finding, ...]]:
+        return _result_in(self._folder, self._shown)
+
+
+def reason_to_run(repository: Repository, run: RunConfig, folder: RunFolder) -> str | None:
+    """Return why the run has to be executed, or None when its earlier result stands.
+
+    Raises UnreadableError when its run config cannot be read.
+    """
+    result, _ = _result_in(folder, folder.path.name)
+    present = Present(
+        config_sha256=_config_sha256(repository, run),
+        command=repository.run_command,
+        git_commit=repository.git.commit,
+        changed=repository.git.changed,
+    )
+    return rerun_reason(read_run_record(folder.record), present, result_is_valid=result is not None)
+
+
+def _result_in(folder: RunFolder, shown: str) -> tuple[Result | None, tuple[Finding, ...]]:
+    if not os.path.lexists(folder.result):
+        return None, ()
+    place = f"{shown}/{folder.result.name}"
+    try:
+        return read_result(contained(folder.path, folder.result.name), Tier.RUN, shown=place)
+    except OutsideError:
+        return None, (Finding(code="R001", file=place, section="results", message="a link out of the run folder"),)
+
+
+def _config_sha256(repository: Repository, run: RunConfig) -> str | None:
+    if run.path is None:
+        return None
+    path = contained(repository.root, run.path)
+    return hashlib.sha256(read_bytes(path, MAX_CONFIG_BYTES)).hexdigest()
 
 
 def _completed(record: RunRecord, ended: Ended, outcome: RunOutcome) -> RunRecord:
@@ -273,8 +313,8 @@ def _note(ended: Ended, status: RunStatus) -> str:
         RunStatus.INVALID_RESULT: "result.json is not valid",
         RunStatus.TIMEOUT: f"stopped after {ended.duration_seconds:.0f} s",
     }
-    left = f"; ended {ended.left_behind} processes that it left running" if ended.left_behind else ""
-    return words.get(status, "") + left
+    left = f"ended {ended.left_behind} processes that it left running" if ended.left_behind else ""
+    return "; ".join(one for one in (words.get(status, ""), left) if one)
 
 
 def _now() -> str:

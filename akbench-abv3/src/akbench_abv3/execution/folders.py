@@ -46,6 +46,11 @@ class RunFolder:
         """What this tool knows of the run."""
         return self.path / RUN_RECORD
 
+    @property
+    def earlier_attempts(self) -> Path:
+        """Where what earlier attempts left is put."""
+        return self.path / EARLIER_ATTEMPTS_FOLDER
+
     def put_earlier_aside(self, attempt: int) -> None:
         """Move what an earlier attempt left for us into a hidden folder; the command's own files stay."""
         names = [
@@ -55,7 +60,7 @@ class RunFolder:
         ]
         if not names:
             return
-        aside = _fresh(self.path / EARLIER_ATTEMPTS_FOLDER / str(attempt))
+        aside = _fresh(self.earlier_attempts / str(attempt))
         aside.mkdir(parents=True)
         for name in names:
             (self.path / name).rename(aside / name)
@@ -82,6 +87,11 @@ class ExperimentFolder:
         """The file that is locked while the experiment runs."""
         return self.path / LOCK_FILE
 
+    @property
+    def old(self) -> Path:
+        """Where results are put that are to be overwritten."""
+        return self.path.parent / OLD_RESULTS_FOLDER
+
     def run(self, name: str) -> RunFolder:
         """Return the folder of a run."""
         return RunFolder(path=self.path / name)
@@ -93,7 +103,7 @@ class ExperimentFolder:
     def put_aside(self, now: datetime) -> Path:
         """Move everything but the lock to `results/.old/<experiment>-<time>`; return that folder."""
         name = f"{self.path.name}-{now:%Y%m%dT%H%M%SZ}"
-        aside = _fresh(self.path.parent / OLD_RESULTS_FOLDER / name)
+        aside = _fresh(self.old / name)
         aside.mkdir(parents=True)
         for one in tuple(self.path.iterdir()):
             if one.name != LOCK_FILE:

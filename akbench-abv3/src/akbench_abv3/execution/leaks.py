@@ -10,14 +10,16 @@ from akbench_abv3.completed import (
     EARLIER_ATTEMPTS_FOLDER,
     MAX_FOLDER_ENTRIES,
     MAX_TRANSCRIPT_BYTES,
+    MIB,
     SHORTEST_MASKED_BYTES,
 )
 from akbench_abv3.finding import Finding
+from akbench_abv3.reading.bounded import is_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["leaks_in"]
+__all__ = ["leaks_in", "leaks_in_result"]
 
 _CHUNK: Final = 1024 * 1024
 
@@ -30,23 +32,42 @@ def leaks_in(
     `secrets` are values by variable; only the variable is ever named. In a transcript it is an
     error, elsewhere a warning.
     """
-    wanted = {
-        variable: value.encode("utf-8", "surrogateescape")
-        for variable, value in secrets.items()
-        if len(value.encode("utf-8", "surrogateescape")) >= SHORTEST_MASKED_BYTES
-    }
+    wanted = _searchable(secrets)
     if not wanted:
         return ()
     return tuple(_findings(folder, wanted, transcripts, shown))
 
 
+def leaks_in_result(path: Path, secrets: Mapping[str, str], *, shown: str) -> tuple[Finding, ...]:
+    """Return a warning for each secret value in the file `path`, an experiment's result."""
+    wanted = _searchable(secrets)
+    if not wanted or path.is_symlink() or not is_file(path):
+        return ()
+    return tuple(_in_file(path, wanted, "W070", shown))
+
+
+def _searchable(secrets: Mapping[str, str]) -> dict[str, bytes]:
+    encoded = {variable: value.encode("utf-8", "surrogateescape") for variable, value in secrets.items()}
+    return {variable: value for variable, value in encoded.items() if len(value) >= SHORTEST_MASKED_BYTES}
+
+
 def _findings(folder: Path, wanted: Mapping[str, bytes], transcripts: frozenset[str], shown: str) -> Iterator[Finding]:
     for path in _files(folder):
         name = path.relative_to(folder).as_posix()
-        for variable in sorted(_variables_in(path, wanted)):
-            code = "T003" if name in transcripts else "W070"
-            message = f"contains the value of {variable}"
-            yield Finding(code=code, file=f"{shown}/{name}", section="results", message=message)
+        yield from _in_file(path, wanted, "T003" if name in transcripts else "W070", f"{shown}/{name}")
+
+
+def _in_file(path: Path, wanted: Mapping[str, bytes], code: str, shown: str) -> Iterator[Finding]:
+    try:
+        if path.stat().st_size > MAX_TRANSCRIPT_BYTES:
+            messages = [f"not searched for secret values: larger than {MAX_TRANSCRIPT_BYTES // MIB} MiB"]
+            code = "W070"
+        else:
+            messages = [f"contains the value of {variable}" for variable in sorted(_variables_in(path, wanted))]
+    except OSError as error:  # the command closed it to this user
+        messages, code = [f"not searched for secret values: {error.strerror}"], "W070"
+    for message in messages:
+        yield Finding(code=code, file=shown, section="results", message=message)
 
 
 def _files(folder: Path) -> Iterator[Path]:
@@ -55,7 +76,7 @@ def _files(folder: Path) -> Iterator[Path]:
         folders[:] = sorted(name for name in folders if name != EARLIER_ATTEMPTS_FOLDER)
         for name in sorted(names):
             path = Path(inner, name)
-            if path.is_symlink() or not path.is_file() or path.stat().st_size > MAX_TRANSCRIPT_BYTES:
+            if path.is_symlink() or not is_file(path):
                 continue
             seen += 1
             if seen > MAX_FOLDER_ENTRIES:

@@ -9,30 +9,31 @@ from typing import TYPE_CHECKING
 import click
 
 from akbench_abv3.completed import RunStatus
+from akbench_abv3.execution.masking import masked
 from akbench_abv3.terminal import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from akbench_abv3.execution.experiment import Live, RunOutcome
 
 __all__ = ["run_line", "showing"]
 
 
-def run_line(outcome: RunOutcome) -> str:
-    """Return what is said of a run that has ended."""
+def run_line(outcome: RunOutcome, secrets: Iterable[str] = ()) -> str:
+    """Return what is said of a run that has ended; a metric's name is foreign text and may hold a secret."""
     result = outcome.result
-    value = f", {result.main_metric} {result.main_value:g}" if result else ""
+    value = f", {masked(result.main_metric, secrets)} {result.main_value:g}" if result else ""
     time = f" ({outcome.duration_seconds:.1f} s)" if outcome.duration_seconds is not None else ""
     note = f": {outcome.note}" if outcome.note else ""
     return visible(f"{outcome.name}: {outcome.status}{value}{note}{time}")
 
 
 @contextmanager
-def showing(total: int, *, quiet: bool) -> Iterator[Live]:
+def showing(total: int, *, quiet: bool, secrets: Iterable[str] = ()) -> Iterator[Live]:
     """Show to standard error: with a bar on a terminal, as plain lines elsewhere."""
     if quiet or not sys.stderr.isatty():
-        yield _Lines(_echo, quiet=quiet)
+        yield _Lines(_echo, secrets, quiet=quiet)
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -47,7 +48,7 @@ def showing(total: int, *, quiet: bool) -> Iterator[Live]:
     console = Console(stderr=True)
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task("starting", total=total)
-        lines = _Lines(lambda text: console.print(Text(text), soft_wrap=True), quiet=quiet)
+        lines = _Lines(lambda text: console.print(Text(text), soft_wrap=True), secrets, quiet=quiet)
         yield _WithBar(
             lines,
             on_start=lambda name: progress.update(task, description=visible(name)),
@@ -56,8 +57,8 @@ def showing(total: int, *, quiet: bool) -> Iterator[Live]:
 
 
 class _Lines:
-    def __init__(self, echo: Callable[[str], None], *, quiet: bool) -> None:
-        self._echo, self._quiet = echo, quiet
+    def __init__(self, echo: Callable[[str], None], secrets: Iterable[str], *, quiet: bool) -> None:
+        self._echo, self._secrets, self._quiet = echo, tuple(secrets), quiet
 
     def run_started(self, name: str, number: int, total: int) -> None:
         if not self._quiet:
@@ -69,7 +70,7 @@ class _Lines:
 
     def run_ended(self, outcome: RunOutcome) -> None:
         if not self._quiet or outcome.status is not RunStatus.FINISHED:
-            self._echo(run_line(outcome))
+            self._echo(run_line(outcome, self._secrets))
         for finding in outcome.findings:
             self._echo(visible(f"  {finding}"))
 

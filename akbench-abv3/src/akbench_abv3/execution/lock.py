@@ -19,14 +19,17 @@ class LockedError(Exception):
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Hold the lock file `path`; LockedError when another process does. The kernel frees it at exit."""
+def locked(path: Path) -> Iterator[int]:
+    """Hold the lock file `path` and give its descriptor; LockedError when another process holds it.
+
+    The kernel frees it when the last process that has the descriptor ends.
+    """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise LockedError(f"another abv3 is running this experiment ({path})") from error
-        yield
+        yield descriptor
     finally:
         os.close(descriptor)

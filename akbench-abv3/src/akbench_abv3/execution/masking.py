@@ -13,6 +13,13 @@ if TYPE_CHECKING:
 __all__ = ["StreamMask"]
 
 
+def masked(text: str, secrets: Iterable[str]) -> str:
+    """Return `text` with every secret replaced."""
+    mask = StreamMask(secrets)
+    shown = mask.feed(text.encode("utf-8", "surrogateescape")) + mask.finish()
+    return shown.decode("utf-8", "surrogateescape")
+
+
 class StreamMask:
     """Replaces secrets by `***`. Feed it chunks; it holds back what may be the start of a secret."""
 
@@ -50,9 +57,15 @@ class StreamMask:
 
     def _first_open_end(self, text: bytes, position: int) -> int:
         """Return the first place from which the rest of `text` may be the start of a secret."""
-        longest = len(self._secrets[0])
-        for start in range(max(position, len(text) - longest + 1), len(text)):
-            rest = text[start:]
-            if any(secret.startswith(rest) and len(secret) > len(rest) for secret in self._secrets):
+        return min((self._open_start(text, position, secret) for secret in self._secrets), default=len(text))
+
+    @staticmethod
+    def _open_start(text: bytes, position: int, secret: bytes) -> int:
+        first = max(position, len(text) - len(secret) + 1)
+        # Few places hold the first byte, so a secret as long as a page costs no comparison at every place.
+        start = text.find(secret[:1], first)
+        while start != -1:
+            if secret.startswith(text[start:]):
                 return start
+            start = text.find(secret[:1], start + 1)
         return len(text)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from akbench_abv3 import __version__
 from akbench_abv3.completed import MAX_RESULT_BYTES, RunStatus
+from akbench_abv3.execution.leaks import leaks_in_result
+from akbench_abv3.execution.masking import masked
 from akbench_abv3.execution.record import ExperimentRecord, write_record
-from akbench_abv3.reading.bounded import read_text
+from akbench_abv3.reading.bounded import UnreadableError, is_file, read_bytes, read_text
 from akbench_abv3.reading.json_text import parse_json
 from akbench_abv3.results.aggregate import RunTally, aggregate
 from akbench_abv3.results.document import Result, Tier, judge_result, read_result
@@ -45,19 +47,32 @@ class ExperimentOutcome:
 
     @property
     def has_passed(self) -> bool:
-        """Whether every run finished; a command that wrote results.json itself owes no run results."""
+        """Whether every run that was asked for finished.
+
+        A command that wrote results.json itself owes no run results.
+        """
         good = {RunStatus.FINISHED}
         if self.written_by == _COMMAND:
             good.add(RunStatus.NO_RESULT)
-        return self.result is not None and all(run.status in good for run in self.runs)
+        asked_for = [run for run in self.runs if run.was_selected]
+        return self.result is not None and all(run.status in good for run in asked_for)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether, beyond that, no run was left out."""
+        return self.has_passed and all(run.was_selected or run.was_kept for run in self.runs)
 
 
 def file_state(path: Path) -> str | None:
     """Return what tells a later change of the file apart, or None when there is none."""
-    if not path.is_file():
+    if not is_file(path):
         return None
     facts = path.stat()
-    return f"{facts.st_mtime_ns} {facts.st_ino} {hashlib.sha256(path.read_bytes()).hexdigest()}"
+    try:
+        content = hashlib.sha256(read_bytes(path, MAX_RESULT_BYTES)).hexdigest()
+    except UnreadableError as error:
+        content = str(error)  # too large or closed: the times and the size have to do
+    return f"{facts.st_mtime_ns} {facts.st_ino} {facts.st_size} {content}"
 
 
 def mark_running(order: Order, started_at: str) -> None:
@@ -78,9 +93,20 @@ def conclude(
     changed = file_state(path) not in (None, state_before)
     is_same_as_before = state_before is not None and all(run.was_kept for run in runs)
     is_own = changed or (was_own and is_same_as_before)
-    outcome = (_own if is_own else _aggregated)(order, runs, path)
+    outcome = _masked(order, (_own if is_own else _aggregated)(order, runs, path))
     _write_experiment_record(order, outcome, started_at)
     return outcome
+
+
+def _masked(order: Order, outcome: ExperimentOutcome) -> ExperimentOutcome:
+    """Take secret values out of what is told of the outcome, and tell of those in the result itself."""
+    values = tuple(order.secrets.values())
+    told = (
+        replace(one, message=masked(one.message, values), field=masked(one.field, values)) for one in outcome.findings
+    )
+    path = order.folder.result
+    leaks = leaks_in_result(path, order.secrets, shown=f"{order.shown_folder}/{path.name}")
+    return replace(outcome, findings=(*told, *leaks), reason=masked(outcome.reason, values))
 
 
 def _own(order: Order, runs: tuple[RunOutcome, ...], path: Path) -> ExperimentOutcome:
@@ -124,7 +150,7 @@ def _aggregated(order: Order, runs: tuple[RunOutcome, ...], path: Path) -> Exper
 
 def _write_experiment_record(order: Order, outcome: ExperimentOutcome, started_at: str) -> None:
     runs = {run.name: run.status for run in outcome.runs}
-    status = "complete" if outcome.has_passed else "partial"
+    status = "complete" if outcome.is_complete else "partial"
     record = _record(order, started_at, runs, status=status)
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
     update = {

@@ -38,8 +38,12 @@ class MaskedOutput:
         self._pending = b""
 
     def _take(self, text: bytes) -> None:
-        self._log.write(text)
-        self._log.flush()
+        try:
+            self._log.write(text)
+            self._log.flush()
+        except OSError as error:
+            error.filename = getattr(self._log, "name", None)  # a failing write does not say of what
+            raise
         *lines, self._pending = _LINE_END.split(self._pending + text)
         for line in lines:
             self._show_line(line)

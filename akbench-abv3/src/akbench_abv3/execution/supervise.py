@@ -6,17 +6,19 @@ import os
 import selectors
 import signal
 import subprocess
+import sys
 import time
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, Protocol
 
 from akbench_abv3.completed import KILL_AFTER_SECONDS, LEFTOVER_GRACE_SECONDS
 from akbench_abv3.execution.process_tree import ProcessTree, adopting_orphans
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
+    from collections.abc import Callable, Iterator, Mapping
 
     from akbench_abv3.execution.interrupts import Interrupts
 
@@ -67,13 +69,15 @@ def supervise(
     stderr: Sink,
     timeout_seconds: float | None,
     interrupts: Interrupts,
+    held: tuple[int, ...] = (),
 ) -> Ended:
     """Run `command` in a shell and a process group of its own, without standard input.
 
     At the timeout, or when `interrupts` says so, the tree gets a signal, and SIGKILL 15 s later; a
-    second interrupt kills at once. Nothing of the tree runs when this returns (Linux).
+    second interrupt kills at once. Nothing of the tree runs when this returns (Linux). If this program
+    itself is killed, a guardian ends the tree; it keeps the file descriptors `held` open until then.
     """
-    with adopting_orphans():
+    with adopting_orphans(), _guardian(held) as guard:
         tree = ProcessTree()
         process = subprocess.Popen(  # noqa: S602 - the specification's command is a shell command
             command,
@@ -87,11 +91,39 @@ def supervise(
             start_new_session=True,
         )
         tree.lead(process.pid)
+        guard(str(process.pid))
         assert process.stdout is not None
         assert process.stderr is not None
         with process.stdout, process.stderr:
             streams = {process.stdout: stdout, process.stderr: stderr}
             return _Supervision(process, tree, streams, timeout_seconds, interrupts).to_the_end()
+
+
+@contextmanager
+def _guardian(held: tuple[int, ...]) -> Iterator[Callable[[str], None]]:
+    command = (sys.executable, "-I", "-S", Path(__file__).with_name("guardian.py"), str(LEFTOVER_GRACE_SECONDS))
+    with subprocess.Popen(
+        command,
+        cwd="/",
+        env={},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        pass_fds=held,
+        bufsize=0,
+    ) as process:
+        assert process.stdin is not None
+        stream = process.stdin
+
+        def tell(line: str) -> None:
+            with suppress(BrokenPipeError):  # somebody ended the guardian; the run goes on without
+                stream.write(f"{line}\n".encode())
+
+        try:
+            yield tell
+        finally:
+            tell("")
 
 
 class _Supervision:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -121,7 +120,7 @@ class _Layout:
         path = Path(entry.path)
         if not self._is_inside(path):
             return None
-        shown = path.relative_to(self._folder).as_posix()
+        shown = _below(self._folder, path)
         if path.suffix not in CONFIG_SUFFIXES or is_folder(path):
             self._add("W053", f"{shown} is not a run config; ignored")
             return None
@@ -143,10 +142,11 @@ class _Layout:
             self._add("W056", f"{shown}: {key[:200] or 'the value'} looks like a credential")
 
     def _check_clashes(self, experiment: str, runs: tuple[RunConfig, ...]) -> None:
-        counts = Counter(run.name.casefold() for run in runs)
-        for name, count in counts.items():
-            if count > 1:
-                files = [Path(run.path or "").name for run in runs if run.name.casefold() == name]
+        sharing: dict[str, list[str]] = {}
+        for run in runs:
+            sharing.setdefault(run.name.casefold(), []).append(Path(run.path or "").name)
+        for name, files in sharing.items():
+            if len(files) > 1:
                 self._add("E055", f"{' and '.join(files)} would share results/{experiment}/{name}")
         for run in runs:
             if run.name in _TAKEN:
@@ -169,10 +169,15 @@ class _Layout:
         return sorted(entries, key=lambda entry: natural_key(entry.name))
 
     def _relative(self, path: Path) -> str:
-        return path.relative_to(self._root).as_posix()
+        return _below(self._root, path)
 
     def _add(self, code: str, message: str, *, field: str = "") -> None:
         self._findings.append(_finding(code, message, field=field))
+
+
+def _below(folder: Path, path: Path) -> str:
+    # Path.relative_to takes most of the time of a check with many run configs.
+    return "." if path == folder else str(path).removeprefix(os.path.join(folder, ""))  # noqa: PTH118 - Path drops the last slash
 
 
 def _finding(code: str, message: str, *, field: str = "") -> Finding:

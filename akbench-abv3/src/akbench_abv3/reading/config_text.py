@@ -41,16 +41,26 @@ def scan_config(text: str, suffix: str) -> ConfigFacts:
 
 
 def _texts(value: object) -> Iterator[tuple[_Trail, str]]:
-    # A stack instead of recursion: dotted TOML keys nest deeper than Python recurses.
-    waiting: list[tuple[_Trail, object]] = [(None, value)]
-    while waiting:
-        trail, current = waiting.pop()
-        if isinstance(current, str):
-            yield trail, current
-        elif isinstance(current, dict):
-            waiting.extend(((trail, str(key)), item) for key, item in reversed(current.items()))
-        elif isinstance(current, list):
-            waiting.extend(((trail, index), item) for index, item in reversed(tuple(enumerate(current))))
+    # Iterators on a stack: dotted TOML keys nest deeper than Python recurses, and a long list is not to be copied.
+    if isinstance(value, str):
+        yield None, value
+    open_ones: list[tuple[_Trail, Iterator[tuple[str | int, object]]]] = [(None, _inside(value))]
+    while open_ones:
+        trail, items = open_ones[-1]
+        for step, item in items:
+            if isinstance(item, str):
+                yield (trail, step), item
+            elif isinstance(item, dict | list):
+                open_ones.append(((trail, step), _inside(item)))
+                break
+        else:
+            open_ones.pop()
+
+
+def _inside(value: object) -> Iterator[tuple[str | int, object]]:
+    if isinstance(value, dict):
+        return iter(value.items())
+    return iter(enumerate(value if isinstance(value, list) else ()))
 
 
 def _written(trail: _Trail) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from akbench_abv3.completed import Aggregate
 from akbench_abv3.finding import Finding
+from akbench_abv3.results.document import is_finite
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -51,6 +52,9 @@ def aggregate(results: Mapping[str, Result], tally: RunTally, *, shown: str) -> 
     ordered = tuple(results.values())
     main = ordered[0].main_metric
     values = {name: _value(name, ordered) for name in _metric_names(ordered, main)}
+    if any(value is not None and not is_finite(value) for value in values.values()):
+        too_large = ", ".join(name for name, value in values.items() if value is not None and not is_finite(value))
+        return Aggregated(document=None, reason=f"the runs' values of {too_large} add up to no finite number")
     if values[main] is None:
         return Aggregated(document=None, reason=f"no data point has {main}")
     return Aggregated(document=_document(ordered, main, values, tally))
@@ -91,7 +95,7 @@ def _joined(way: Aggregate, pairs: list[tuple[Number, int]]) -> Number | None:
     values = [value for value, _ in pairs]
     match way:
         case Aggregate.SUM:
-            return sum(values) if all(isinstance(value, int) for value in values) else math.fsum(values)
+            return sum(values) if all(isinstance(value, int) for value in values) else _float_sum(values)
         case Aggregate.MAX:
             return max(values)
         case Aggregate.MIN:
@@ -106,9 +110,16 @@ def _mean(pairs: list[tuple[Number, int]]) -> float | None:
     weight = sum(weight for _, weight in pairs)
     if weight == 0:
         return None
-    mean = math.fsum(value * (share / weight) for value, share in ((v, w) for v, w in pairs))
+    mean = _float_sum([value * (share / weight) for value, share in pairs])
     values = [value for value, share in pairs if share]
     return min(max(mean, float(min(values))), float(max(values)))
+
+
+def _float_sum(values: Sequence[Number]) -> float:
+    try:
+        return math.fsum(values)
+    except OverflowError:  # each is finite, their sum is not
+        return math.inf
 
 
 def _document(

@@ -25,6 +25,7 @@ __all__ = ["Trajectory", "atif_faults"]
 
 type Extra = dict[str, object] | None
 _AGENT_ONLY = ("model_name", "reasoning_effort", "reasoning_content", "tool_calls", "metrics")
+_MOST_ERRORS = 10_000
 _MODEL_ONLY = ("metrics", "reasoning_content")
 
 
@@ -222,6 +223,8 @@ def atif_faults(document: object) -> tuple[Trajectory | None, tuple[tuple[str, s
     try:
         trajectory = Trajectory.model_validate(document)
     except ValidationError as error:
+        if error.error_count() > _MOST_ERRORS:  # writing out each of millions would take the memory of this machine
+            return None, (("", f"{error.error_count()} faults, too many to list"),)
         faults = [(_place(one["loc"]), one["msg"]) for one in error.errors(include_url=False, include_input=False)]
         return None, tuple(dict(reversed(faults)).items())[::-1]
     misnumbered = tuple(_numbering(trajectory, ""))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from akbench_abv3.completed import (
+    MAX_COUNT,
     MAX_RESULT_BYTES,
     RATE_NAMES,
     RATE_SUFFIXES,
@@ -23,7 +24,7 @@ from akbench_abv3.reading.json_text import parse_json
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["MetricInfo", "Result", "Runs", "Tier", "judge_result", "read_result"]
+__all__ = ["MetricInfo", "Result", "Runs", "Tier", "is_finite", "judge_result", "read_result"]
 
 type Number = int | float
 
@@ -39,7 +40,7 @@ class _Foreign(BaseModel):
     model_config = ConfigDict(strict=True, extra="allow", frozen=True, defer_build=True)
 
 
-Natural = Annotated[int, Field(ge=0)]
+Natural = Annotated[int, Field(ge=0, le=MAX_COUNT)]
 
 
 class MetricInfo(_Foreign):
@@ -147,7 +148,7 @@ class _Judge:
         if "count" not in self._document and self._tier is Tier.RUN:
             return 1
         count = self._document.get("count")
-        if isinstance(count, int) and not isinstance(count, bool) and count >= 0:
+        if isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= MAX_COUNT:
             return count
         self._add("R002", "count", "must be a non-negative integer")
         return 0
@@ -163,7 +164,7 @@ class _Judge:
             elif value is None:
                 found[key] = None
             elif isinstance(value, int | float) and not isinstance(value, bool):
-                if _is_finite(value):
+                if is_finite(value):
                     found[key] = value
                 elif key != named:
                     self._add("R005", key, "must be a finite number or null")
@@ -228,7 +229,8 @@ class _Judge:
         self._findings.append(Finding(code=code, file=self._shown, section="results", field=field, message=message))
 
 
-def _is_finite(value: Number) -> bool:
+def is_finite(value: Number) -> bool:
+    """Tell whether a float can hold the number."""
     try:
         return math.isfinite(value)
     except OverflowError:  # an integer beyond what a float holds

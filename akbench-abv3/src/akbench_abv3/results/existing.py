@@ -59,7 +59,7 @@ class _Existing:
         findings: list[Finding] = []
         for experiment in self._experiments(findings):
             self._judge(experiment / EXPERIMENT_RESULT, Tier.EXPERIMENT, findings)
-            for run in folders_of(experiment):
+            for run in self._folders_in(experiment, findings):
                 self._judge(run / RUN_RESULT, Tier.RUN, findings)
         return tuple(findings)
 
@@ -68,16 +68,24 @@ class _Existing:
         present = {folder.name for folder in self._experiments(findings)}
         shown_any = False
         for experiment in experiments:
-            if experiment.name in present and self._has_results(experiment.name):
+            if experiment.name in present and self._has_results(experiment.name, findings):
                 shown_any = True
                 self._experiment(experiment, secrets, findings)
         if not shown_any and not findings:
             findings.append(Finding(code="T000", section="results", message="L1+t cannot be shown: no results"))
         return tuple(findings)
 
-    def _has_results(self, experiment: str) -> bool:
+    def _has_results(self, experiment: str, findings: list[Finding]) -> bool:
         folder = self.root / self.folder / experiment
-        return is_there(folder / EXPERIMENT_RESULT) or bool(folders_of(folder))
+        return is_there(folder / EXPERIMENT_RESULT) or bool(self._folders_in(folder, findings))
+
+    def _folders_in(self, experiment: Path, findings: list[Finding]) -> tuple[Path, ...]:
+        try:
+            return folders_of(experiment)
+        except UnreadableError as error:
+            message = f"its results cannot be listed: {error}"
+            findings.append(Finding(code="R001", file=self._shown(experiment), section="results", message=message))
+            return ()
 
     def _experiment(self, experiment: Experiment, secrets: Mapping[str, str], findings: list[Finding]) -> None:
         self._judge(

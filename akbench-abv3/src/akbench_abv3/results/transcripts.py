@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from akbench_abv3.completed import MAX_TRANSCRIPT_BYTES, SHORTEST_MASKED_BYTES, TRANSCRIPT
+from akbench_abv3.completed import MAX_TRANSCRIPT_BYTES, MAX_TRANSCRIPT_COMMAS, SHORTEST_MASKED_BYTES, TRANSCRIPT
 from akbench_abv3.finding import Finding
 from akbench_abv3.reading.bounded import OutsideError, UnreadableError, contained, is_there, read_text
 from akbench_abv3.reading.json_text import parse_json
@@ -61,7 +61,7 @@ def _one(run_dir: Path, name: str, *, shown: str, session: str, secrets: Mapping
 
 def _document(text: str, place: str, session: str) -> list[Finding]:
     try:
-        trajectory, faults = atif_faults(parse_json(text))
+        trajectory, faults = atif_faults(parse_json(text, MAX_TRANSCRIPT_COMMAS))
     except UnreadableError as error:
         return [_finding("T002", place, "", str(error))]
     listed = [_finding("T002", place, where, message) for where, message in faults[:_MOST_FAULTS]]

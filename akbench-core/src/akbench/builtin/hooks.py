@@ -81,8 +81,9 @@ def akbench_register_sandboxes() -> tuple[SandboxRecord, ...]:
 
 @hookimpl
 def akbench_register_dimensions() -> tuple[DimensionRecord, ...]:
-    """The choice of the agent."""
-    return (DimensionRecord(descriptor=f"{DESCRIPTORS}/dimension_agent.yaml"),)
+    """The choice of the agent, and the two settings that most agents have in common."""
+    names = ("agent", "model", "reasoning_effort")
+    return tuple(DimensionRecord(descriptor=f"{DESCRIPTORS}/dimension_{name}.yaml") for name in names)
 
 
 @hookimpl

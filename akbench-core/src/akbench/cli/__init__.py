@@ -21,8 +21,10 @@ COMMANDS = {
     "doctor": ("akbench.cli.doctor:doctor", "Say what this machine has and lacks, and how to mend it."),
     "experiment": ("akbench.cli.experiment:experiment", "Validate, plan, run, list and show experiments."),
     "export": ("akbench.cli.export:export", "Write a stored experiment in another format."),
+    "extension": ("akbench.cli.extension:extension", "List, show and check the installed extensions."),
     "import": ("akbench.cli.importing:import_results", "Read results of another format as an experiment."),
     "init": ("akbench.cli.init:init", "Write a new project with a first dataset and experiment."),
+    "new": ("akbench.cli.new:new", "Write a distribution for an adapter of your own."),
     "store": ("akbench.cli.store:store", "Rebuild the index of results and verify stored files."),
 }
 """Built-in command -> where it is and what it does."""
@@ -48,14 +50,14 @@ class LazyGroup(click.Group):
         return _load_extension_command(cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List commands without importing any of them."""
-        extensions = _extension_commands()
-        rows = [
-            (name, COMMANDS[name][1] if name in COMMANDS else f"From {extensions[name]}.")
-            for name in self.list_commands(ctx)
-        ]
+        """List commands without importing any of them: of an extension's it is known which distribution brings it."""
+        del ctx
         with formatter.section("Commands"):
-            formatter.write_dl(rows)
+            formatter.write_dl([(name, COMMANDS[name][1]) for name in sorted(COMMANDS)])
+        added = {name: what for name, what in _extension_commands().items() if name not in COMMANDS}
+        if added:
+            with formatter.section("Commands of installed extensions"):
+                formatter.write_dl(list(added.items()))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -73,10 +75,11 @@ class LazyGroup(click.Group):
 
 
 def _extension_commands() -> dict[str, str]:
-    from akbench.foreign import distribution_of, installed_entry_points
+    """Command -> what its distribution says it is; the command itself would have to be imported to tell."""
+    from akbench.foreign import installed_entry_points, summary_of
 
     found, _ = installed_entry_points(GROUP)
-    return {entry.name: distribution_of(entry)[0] for entry in sorted(found, key=lambda entry: entry.name)}
+    return {entry.name: summary_of(entry) for entry in sorted(found, key=lambda entry: entry.name)}
 
 
 def _load_extension_command(name: str) -> click.Command | None:
@@ -102,10 +105,13 @@ def cli() -> None:
 def main() -> None:
     """Run the command line. Exit codes: 0 ok, 1 runs failed, 2 bad input, 3 environment missing, 130 interrupted."""
     _hold_standard_streams()
+    # Pydantic's own plugins are no part of AK-Bench; its search for them ends with the first damaged distribution.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:
         code = cli.main(standalone_mode=False)
     except click.ClickException as error:
         error.show()
+        _tell_programs(error.format_message(), None, error.exit_code)
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
@@ -134,9 +140,18 @@ def _tell(error: Exception) -> int:
         message, code = f"AK-Bench has a fault: {_fault(error)}", AkbenchError.exit_code
     with suppress(OSError):
         click.echo(f"error: {plain(message)}", err=True)
+        _tell_programs(getattr(error, "message", message), getattr(error, "place", None), code)
     if isinstance(error, OSError):
         _drop_output()
     return code
+
+
+def _tell_programs(message: str, place: str | None, code: int) -> None:
+    """Where ``--json`` was asked for, the error as an object on standard output."""
+    if "--json" in sys.argv[1:]:
+        from akbench.cli.output import print_json
+
+        print_json({"error": {"message": message, "place": place, "exit_code": code}})
 
 
 def _fault(error: Exception) -> str:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from akbench.catalogue import Catalogue
 from akbench.cli.output import json_option, print_json, print_table, project_option, say
-from akbench.descriptors.kinds import AgentDescriptor
-from akbench.experiment.configuration import complete_configuration
-from akbench.spec import ExtensionError, InputError, JsonValue, Probe, ProbeContext, Problem, Support
+
+if TYPE_CHECKING:
+    from akbench.catalogue import Catalogue
+    from akbench.descriptors.kinds import AgentDescriptor
+    from akbench.spec import JsonValue, Probe, Support
 
 __all__ = ["agent", "probe_agent"]
 
@@ -26,19 +28,15 @@ def agent() -> None:
 @json_option
 def list_agents(project_dir: Path, *, as_json: bool) -> None:
     """List the registered agents and the extensions that could not be loaded."""
-    catalogue = Catalogue.load(project_dir)
-    found = [(snapshot.model, snapshot.origin) for snapshot in catalogue.descriptors("agent")]
-    rows = [
-        {"id": model.id, "version": model.version, "title": model.title, "role": model.agent.role, "origin": origin}
-        for model, origin in found
-        if isinstance(model, AgentDescriptor)
-    ]
+    from akbench.listing import listed_agents
+
+    listing = listed_agents(project_dir)
     if as_json:
-        failures = [str(failure) for failure in catalogue.failures]
-        print_json({"agents": rows, "failures": failures})
+        print_json({"agents": listing.agents, "failures": listing.failures})
         return
-    print_table(("agent", "version", "title", "role", "from"), [tuple(row.values()) for row in rows])
-    report_failures(catalogue)
+    print_table(("agent", "version", "title", "role", "from"), [tuple(row.values()) for row in listing.agents])
+    for failure in listing.failures:
+        say(f"warning: {failure}", err=True)
 
 
 @agent.command("inspect")
@@ -47,6 +45,8 @@ def list_agents(project_dir: Path, *, as_json: bool) -> None:
 @json_option
 def inspect_agent(name: str, project_dir: Path, *, as_json: bool) -> None:
     """Show what agent NAME can do, how it is configured, and whether it can run here."""
+    from akbench.catalogue import Catalogue
+
     catalogue = Catalogue.load(project_dir)
     snapshot = catalogue.agent(name)
     probe = probe_agent(catalogue, snapshot.model)
@@ -60,13 +60,15 @@ def inspect_agent(name: str, project_dir: Path, *, as_json: bool) -> None:
 
 def probe_agent(catalogue: Catalogue, model: AgentDescriptor) -> Probe:
     """Probe an agent with its default configuration."""
+    from akbench.experiment.configuration import complete_configuration
     from akbench.pipeline import strongest_sandbox
+    from akbench.spec import ExtensionError, InputError, Probe, ProbeContext, Problem
 
     try:
         found, adapter = catalogue.agent_adapter(model.agent.adapter)
         _, sandbox, _ = strongest_sandbox(catalogue)
         declared = {each.name: os.environ[each.name] for each in model.agent.environment if each.name in os.environ}
-        config = complete_configuration(model, {})
+        config = complete_configuration(model.agent.configuration_schema, {})
         with found.guard("cannot be probed"):
             return adapter.probe(ProbeContext(config=config, environ=declared, bounded=sandbox.bounded))
     except ExtensionError as error:

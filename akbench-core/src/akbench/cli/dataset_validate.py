@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
@@ -14,7 +15,7 @@ import click
 from akbench.catalogue import Catalogue
 from akbench.cli.agent import report_failures
 from akbench.cli.dataset import filter_options
-from akbench.cli.output import json_option, print_json, project_option, say
+from akbench.cli.output import json_option, plain, print_json, project_option, say
 from akbench.dataset.dataset import Dataset, Task, find_dataset, list_datasets, load_dataset
 from akbench.dataset.environment import environment_key
 from akbench.dataset.verdict import Verdict, VerdictKey, verdict_path, write_verdict
@@ -187,6 +188,7 @@ def _progress(total: int, *, quiet: bool) -> Iterator[Callable[[TaskReport], Non
     """One line for each finished task, and a bar on a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.text import Text
 
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
@@ -195,22 +197,23 @@ def _progress(total: int, *, quiet: bool) -> Iterator[Callable[[TaskReport], Non
 
         def finished(report: TaskReport) -> None:
             bar.advance(everything)
-            if not quiet:
-                _say_report(report)
+            for line in () if quiet else _lines(report):
+                # On a terminal the bar must make room for the line; a file gets it as it is.
+                bar.console.print(Text(plain(line)), soft_wrap=True) if sys.stdout.isatty() else say(line)
 
         yield finished
 
 
-def _say_report(report: TaskReport) -> None:
+def _lines(report: TaskReport) -> Iterator[str]:
     if report.verdict is None:
-        say(f"{report.task_id}: could not be validated here: {report.lack}")
+        yield f"{report.task_id}: could not be validated here: {report.lack}"
         return
     word = "ok" if report.valid else "NOT VALID"
-    say(f"{report.task_id}: {word} ({'stored' if report.reused else f'{report.seconds:.1f} s'})")
+    yield f"{report.task_id}: {word} ({'stored' if report.reused else f'{report.seconds:.1f} s'})"
     for problem in report.verdict.problems:
-        say(f"  - {problem}")
+        yield f"  - {problem}"
     for test in report.verdict.quarantined:
-        say(f"  quarantined as flaky: {test.id} (passed {test.passed} of {test.of}, {test.state})")
+        yield f"  quarantined as flaky: {test.id} (passed {test.passed} of {test.of}, {test.state})"
 
 
 def _conclude(reports: list[TaskReport], *, as_json: bool) -> None:

@@ -25,7 +25,11 @@ OLDEST_GIT = (2, 36)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One thing looked at: `state` is ok, warning (something optional is missing) or missing (nothing can run)."""
+    """One thing looked at.
+
+    `state` is ok, to configure (an agent that works once an experiment gives it a value), warning (something optional
+    is missing) or missing (nothing can run).
+    """
 
     what: str
     state: str
@@ -108,9 +112,17 @@ def _agents(catalogue: Catalogue) -> Iterator[Finding]:
             problem = probe.problems[0]
             yield Finding(what=what, state="warning", detail=problem.message, mend=problem.mend)
         else:
-            needs = configuration_faults(model, complete_configuration(model, {}))
-            details = [probe.version or "version not known", *(message for _, message in needs)]
-            yield Finding(what=what, state="ok", detail="; ".join(details))
+            yield _working_agent(what, model, probe.version or "version not known")
+
+
+def _working_agent(what: str, model: AgentDescriptor, version: str) -> Finding:
+    schema = model.agent.configuration_schema
+    faults = configuration_faults(f"agent {model.id!r}", schema, complete_configuration(schema, {}))
+    needs = "; ".join(message for _, message in faults)
+    if not needs:
+        return Finding(what=what, state="ok", detail=version)
+    mend = "give it in the experiment, below the agent's config"
+    return Finding(what=what, state="to configure", detail=f"{version}; {needs}", mend=mend)
 
 
 def _extensions(catalogue: Catalogue) -> Iterator[Finding]:

@@ -19,7 +19,7 @@ from akbench.experiment.plan import Plan, Variant
 from akbench.pipeline import Loaded, load_experiment, run_experiment
 from akbench.project import Project
 from akbench.run.lifecycle import RunState
-from akbench.spec import InputError, JsonValue
+from akbench.spec import InputError, JsonValue, Support
 from akbench.store.view import ExperimentView, RunView
 
 __all__ = ["confirm_and_run", "experiment", "interruptible"]
@@ -208,16 +208,29 @@ def _print_plan(loaded: Loaded) -> None:
     say(f"{model.title or model.id} ({model.id} {model.version})")
     say(_size(plan))
     say(f"dataset: {loaded.dataset.model.id} {loaded.dataset.model.version} ({loaded.dataset.digest[:12]})")
-    say(f"runtime: none (direct); sandbox: {plan.sandbox}; at most {plan.timeout_seconds:g} s per agent;")
+    say(f"runtime: {_runtime_text(plan)}; sandbox: {plan.sandbox}; at most {plan.timeout_seconds:g} s per agent;")
     say(f"at once: {plan.concurrency}; expected duration, tokens and cost: unknown (no history is used)")
     required = model.experiment.requires.capabilities
-    say(f"required capabilities: {', '.join(required) or 'none'}")
+    say(f"required capabilities: {', '.join(_capability_text(name, plan) for name in required) or 'none'}")
     print_table(
         ("variant", "name", "agent", "model answered by", "role"), [_variant_row(each) for each in plan.variants]
     )
     for note in plan.notes:
         say(f"note: {note}")
     _print_warnings(plan)
+
+
+def _runtime_text(plan: Plan) -> str:
+    runtimes = {f"{each.runtime.id} {each.runtime.version}" for each in plan.variants if each.runtime}
+    plugins = {plugin.id for variant in plan.variants for plugin in variant.plugins}
+    if not runtimes:
+        return "none (direct)"
+    return ", ".join(sorted(runtimes)) + (f" with {', '.join(sorted(plugins))}" if plugins else "")
+
+
+def _capability_text(name: str, plan: Plan) -> str:
+    said = [f"{agent}: {capabilities.get(name, Support.UNKNOWN)}" for agent, capabilities in plan.capabilities.items()]
+    return f"{name} ({', '.join(said)})"
 
 
 def _variant_row(variant: Variant) -> tuple[str, ...]:
@@ -256,6 +269,8 @@ def _plan_json(loaded: Loaded) -> dict[str, JsonValue]:
                 "agent": each.agent.id,
                 "values": dict(each.values),
                 "config": dict(each.agent.config),
+                "runtime": {"id": each.runtime.id, "config": dict(each.runtime.config)} if each.runtime else None,
+                "plugins": [{"id": plugin.id, "config": dict(plugin.config)} for plugin in each.plugins],
                 "config_hash": each.config_hash,
                 "baseline": each.is_baseline,
                 "control": each.is_control,
@@ -267,6 +282,10 @@ def _plan_json(loaded: Loaded) -> dict[str, JsonValue]:
             {"id": run.id, "variant": run.variant_id, "task": run.task_id, "repetition": run.repetition}
             for run in plan.runs
         ],
+        "capabilities": {
+            agent: {name: str(support) for name, support in capabilities.items()}
+            for agent, capabilities in plan.capabilities.items()
+        },
         "notes": list(plan.notes),
         "warnings": list(plan.warnings),
         "labels": list(plan.labels),

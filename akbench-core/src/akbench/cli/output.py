@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -43,7 +44,31 @@ def say(text: str, *, err: bool = False) -> None:
 
 
 def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """A table without wrapping where the output is not a terminal."""
+    """A table; folded to the width of a terminal, without wrapping where the output is none."""
+    cells = [[plain(cell) for cell in row] for row in rows]
+    if sys.stdout.isatty():
+        _print_folded(headings, cells)
+        return
+    columns = list(zip(headings, *([cell.replace("\n", " ") for cell in row] for row in cells), strict=True))
+    widths = [max(map(_width, column)) for column in columns]
+    lines = [_line(row, widths) for row in zip(*columns, strict=True)]
+    lines.insert(1, "─" * (sum(widths) + 3 * len(widths) - 1))
+    click.echo("\n".join(["", *lines, ""]))
+
+
+def _line(row: Sequence[str], widths: Sequence[int]) -> str:
+    padded = [cell + " " * (width - _width(cell)) for cell, width in zip(row, widths, strict=True)]
+    return f" {'   '.join(padded)}".rstrip()
+
+
+def _width(text: str) -> int:
+    """Columns that a terminal gives to `text`."""
+    if text.isascii():
+        return len(text)
+    return sum((unicodedata.east_asian_width(char) in "WF") + (not unicodedata.combining(char)) for char in text)
+
+
+def _print_folded(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
@@ -53,11 +78,8 @@ def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     for heading in headings:
         table.add_column(heading, overflow="fold")
     for row in rows:
-        table.add_row(*(Text(plain(cell)) for cell in row))
-    console = Console()
-    if not sys.stdout.isatty():
-        console.width = 200
-    console.print(table)
+        table.add_row(*(Text(cell) for cell in row))
+    Console().print(table)
 
 
 def plain(text: str) -> str:

@@ -33,8 +33,9 @@ class AgentPart(Part):
 
     adapter: Identifier
     """The id of the registered agent adapter."""
-    execution_type: Literal["process"]
-    """How it runs; so far: one process per task."""
+    execution_type: Literal["process", "http", "service"]
+    """process: AK-Bench starts it in the sandbox; http: an API takes tasks and gives back results; service: it runs
+    already and works on the folder it is told. The last two work outside the sandbox."""
     role: Literal["contestant", "control"] = "contestant"
     """A control checks the benchmark itself and is shown apart from contestants."""
     receives_reference_solution: Flag = False
@@ -55,6 +56,8 @@ class AgentPart(Part):
         missing = [name for name in CAPABILITIES if name not in self.capabilities]
         if missing:
             raise ValueError(f"capabilities: say true, false or unknown for {', '.join(missing)}")
+        if self.needs_model and self.execution_type != "process":
+            raise ValueError("needs_model: only an agent of execution_type process can be given a model endpoint")
         if self.receives_reference_solution and self.role != "control":
             raise ValueError("receives_reference_solution: only an agent of role control may be given the solution")
         return self

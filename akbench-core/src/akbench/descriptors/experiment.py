@@ -21,7 +21,15 @@ from akbench.descriptors.scalars import (
 )
 from akbench.spec import CAPABILITIES, JsonValue
 
-__all__ = ["ExperimentDescriptor", "ExperimentPart", "FactorDimension", "Filters", "ModelEndpoint"]
+__all__ = [
+    "ExperimentDescriptor",
+    "ExperimentPart",
+    "FactorDimension",
+    "Filters",
+    "ModelEndpoint",
+    "PluginReference",
+    "RuntimeReference",
+]
 
 
 class ModelEndpoint(Part):
@@ -43,13 +51,47 @@ class ModelEndpoint(Part):
         return self
 
 
+class RuntimeReference(Part):
+    """A runtime with the configuration asked for."""
+
+    id: Identifier
+    """The runtime descriptor."""
+    version: Version | None = None
+    """The version of the descriptor that is meant; any if left out."""
+    config: dict[Identifier, JsonValue] = Field(default_factory=dict)
+    """Values for the runtime's configuration keys."""
+
+
+class PluginReference(Part):
+    """A plugin with the configuration asked for."""
+
+    id: Identifier
+    """The plugin descriptor."""
+    version: Version | None = None
+    """The version of the descriptor that is meant; any if left out."""
+    config: dict[Identifier, JsonValue] = Field(default_factory=dict)
+    """Values for the plugin's configuration keys."""
+
+
 class Execution(Part):
     """How the agent is run and what answers its model requests."""
 
     mode: Literal["direct", "runtime", "router"] = "direct"
-    """Whether a runtime or router carries it; so far only direct is carried out."""
+    """Whether the agent runs by itself, is run by a runtime, or sends its model requests through a router."""
+    runtime: RuntimeReference | None = None
+    """The runtime or router, for these two modes. Each run has an instance of its own; controls run without it."""
+    plugins: tuple[PluginReference, ...] = ()
+    """The plugins of the runtime or of the agents that are switched on; controls run without them."""
     model_endpoint: ModelEndpoint | None = None
     """What answers its model requests."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Execution:
+        if (self.mode == "direct") != (self.runtime is None):
+            raise ValueError("runtime: needed for the modes runtime and router, and only there")
+        if len({plugin.id for plugin in self.plugins}) < len(self.plugins):
+            raise ValueError("plugins: the same plugin stands here twice")
+        return self
 
 
 class Filters(Part):

@@ -8,7 +8,13 @@ from akbench.descriptors.configuration import ConfigurationKey
 from akbench.descriptors.dimension import DimensionDescriptor
 from akbench.descriptors.environment import EnvironmentDescriptor
 from akbench.descriptors.evaluator import EvaluatorDescriptor
-from akbench.descriptors.experiment import ExperimentDescriptor, Filters, ModelEndpoint
+from akbench.descriptors.experiment import (
+    ExperimentDescriptor,
+    Filters,
+    ModelEndpoint,
+    PluginReference,
+    RuntimeReference,
+)
 from akbench.descriptors.header import Descriptor
 from akbench.descriptors.metric import MetricDescriptor
 from akbench.descriptors.model import ModelDescriptor
@@ -32,7 +38,9 @@ __all__ = [
     "ModelDescriptor",
     "ModelEndpoint",
     "PluginDescriptor",
+    "PluginReference",
     "RuntimeDescriptor",
+    "RuntimeReference",
     "TaskDescriptor",
 ]
 

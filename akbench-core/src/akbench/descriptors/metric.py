@@ -13,8 +13,8 @@ __all__ = ["MetricDescriptor", "MetricPart"]
 class MetricPart(Part):
     """A metric: where it comes from and how it is read."""
 
-    adapter: Identifier
-    """The id of the registered function that derives it."""
+    adapter: Identifier | None = None
+    """The id of the registered function that derives it; none for a metric that a plugin's adapter reports."""
     unit: str
     """The unit, such as seconds, tokens or USD."""
     better: Literal["higher", "lower", "neither"]

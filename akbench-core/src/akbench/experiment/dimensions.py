@@ -9,11 +9,13 @@ from typing import cast
 
 from akbench.catalogue import Catalogue
 from akbench.descriptors.kinds import AgentDescriptor, DimensionDescriptor, ModelDescriptor
+from akbench.experiment.configuration import Placed
 from akbench.experiment.factors import Combination
+from akbench.experiment.layers import Layers
 from akbench.experiment.rejection import ExperimentSnapshot, Location, rejected
 from akbench.spec import InputError, JsonValue
 
-__all__ = ["Factor", "agent_name", "applying", "check_factors", "settings"]
+__all__ = ["Factor", "Settings", "agent_name", "applying", "check_factors", "settings"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,18 +36,39 @@ class Factor:
         return self.descriptor.dimension.type == "agent_reference"
 
     @property
+    def target(self) -> str | None:
+        """What it sets (see `TARGETS`), or None if it is not controllable."""
+        configure = self.descriptor.dimension.configure
+        return configure.target if configure else None
+
+    @property
     def key(self) -> str | None:
-        """The agent's configuration key that it sets, or None if it sets none."""
+        """The configuration key of the target that it sets, or None if it sets none or all of them."""
         configure = self.descriptor.dimension.configure
         return configure.key if configure else None
+
+    @property
+    def plugin(self) -> str | None:
+        """The plugin that it configures, if it does."""
+        configure = self.descriptor.dimension.configure
+        return configure.plugin if configure else None
 
     def place(self, value: JsonValue) -> Location:
         """Where one of its values stands."""
         return (*self.location, "values", self.values.index(value))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What the factors of one variant set, by configuration key: of its agent, of its runtime, of each plugin."""
+
+    agent: Placed = field(default_factory=dict)
+    runtime: Placed = field(default_factory=dict)
+    plugins: Mapping[str, Placed] = field(default_factory=dict)
+
+
 def check_factors(
-    experiment: ExperimentSnapshot, catalogue: Catalogue, agents: Mapping[str, AgentDescriptor]
+    experiment: ExperimentSnapshot, catalogue: Catalogue, agents: Mapping[str, AgentDescriptor], layers: Layers
 ) -> dict[str, Factor]:
     """The factors by dimension id. `agents` are the experiment's, by name.
 
@@ -61,7 +84,7 @@ def check_factors(
         if asked.id in found:
             raise rejected(experiment, f"dimension {asked.id!r} stands here twice", (*location, "id"))
         factor = Factor(descriptor=descriptor, values=asked.values, location=location)
-        _check_can_be_set(experiment, factor, agents)
+        _check_can_be_set(experiment, factor, agents, layers)
         _check_sets_alone(experiment, factor, found)
         _check_values(experiment, factor, agents)
         found[asked.id] = _with_models(experiment, factor, catalogue)
@@ -79,48 +102,86 @@ def applying(combination: Combination, factors: Mapping[str, Factor], agent: Age
     """The combination with None for each dimension that has no meaning beside the others, or for the agent."""
 
     def applies(name: str) -> bool:
-        key = factors[name].key
-        if key is not None and key not in agent.agent.configuration_schema:
+        factor = factors[name]
+        if factor.target == "agent.config" and factor.key not in agent.agent.configuration_schema:
             return False
-        requires = factors[name].descriptor.dimension.requires
+        if factor.target in {"runtime.config", "plugin.config"} and agent.agent.role == "control":
+            return False
+        requires = factor.descriptor.dimension.requires
         return all(applies(other) and combination[other] in values for other, values in requires.items())
 
     return {name: value if applies(name) else None for name, value in combination.items()}
 
 
-def settings(values: Combination, factors: Mapping[str, Factor]) -> dict[str, tuple[JsonValue, Location]]:
-    """Agent's configuration key -> the value that the applying dimensions give it, and where that stands."""
-    found: dict[str, tuple[JsonValue, Location]] = {}
+def settings(values: Combination, factors: Mapping[str, Factor]) -> Settings:
+    """What the applying dimensions set, and where each value stands."""
+    agent: dict[str, tuple[JsonValue, Location]] = {}
+    runtime: dict[str, tuple[JsonValue, Location]] = {}
+    plugins: dict[str, dict[str, tuple[JsonValue, Location]]] = {}
     for name, value in values.items():
         factor = factors[name]
-        if factor.key is not None and value is not None:
-            found[factor.key] = factor.models.get(str(value), value), factor.place(value)
-    return found
+        if value is None or factor.chooses_agent:
+            continue
+        place = factor.place(value)
+        chosen: dict[str, tuple[JsonValue, Location]]
+        if factor.key is not None:
+            chosen = {factor.key: (factor.models.get(str(value), value), place)}
+        else:
+            chosen = {key: (each, place) for key, each in cast("dict[str, JsonValue]", value).items()}
+        targets = {"agent.config": agent, "runtime.config": runtime}
+        target = targets.get(str(factor.target))
+        (plugins.setdefault(str(factor.plugin), {}) if target is None else target).update(chosen)
+    return Settings(agent=agent, runtime=runtime, plugins=plugins)
 
 
-def _check_can_be_set(experiment: ExperimentSnapshot, factor: Factor, agents: Mapping[str, AgentDescriptor]) -> None:
+def _check_can_be_set(
+    experiment: ExperimentSnapshot, factor: Factor, agents: Mapping[str, AgentDescriptor], layers: Layers
+) -> None:
     name, configure = factor.descriptor.id, factor.descriptor.dimension.configure
     message = None
     if configure is None:
         message = f"dimension {name!r} is not controllable; it can be observed, not varied"
-    elif configure.target in {"runtime.config", "plugin.config"}:
-        layer = configure.target.removesuffix(".config")
-        message = (
-            f"dimension {name!r} sets the configuration of a {layer}, and this version carries no {layer} out; "
-            "vary a configuration key of the agent instead"
-        )
+    elif configure.target == "runtime.config":
+        message = _runtime_fault(factor, layers)
+    elif configure.target == "plugin.config":
+        message = _plugin_fault(factor, layers)
     elif factor.key and not any(factor.key in agent.agent.configuration_schema for agent in agents.values()):
         message = f"none of the experiment's agents has the configuration key {factor.key!r} that {name!r} sets"
     if message:
         raise rejected(experiment, message, (*factor.location, "id"))
 
 
+def _runtime_fault(factor: Factor, layers: Layers) -> str | None:
+    name = factor.descriptor.id
+    if layers.runtime is None:
+        return f"dimension {name!r} sets the configuration of a runtime, and none takes part; add execution.runtime"
+    if factor.key and factor.key not in layers.runtime.runtime.configuration_schema:
+        return f"runtime {layers.runtime.id!r} has no configuration key {factor.key!r}, which {name!r} sets"
+    return None
+
+
+def _plugin_fault(factor: Factor, layers: Layers) -> str | None:
+    name, plugin = factor.descriptor.id, str(factor.plugin)
+    if plugin not in layers.plugins:
+        return f"dimension {name!r} configures the plugin {plugin!r}, which takes no part; add it to execution.plugins"
+    if factor.key and factor.key not in layers.plugins[plugin].plugin.configuration_schema:
+        return f"plugin {plugin!r} has no configuration key {factor.key!r}, which {name!r} sets"
+    return None
+
+
 def _check_sets_alone(experiment: ExperimentSnapshot, factor: Factor, others: Mapping[str, Factor]) -> None:
     for name, other in others.items():
         if factor.descriptor.dimension.configure == other.descriptor.dimension.configure:
-            what = f"the agent's configuration key {factor.key!r}" if factor.key else "the agent"
+            what = _what_is_set(factor)
             message = f"dimensions {name!r} and {factor.descriptor.id!r} both set {what}; keep one of them"
             raise rejected(experiment, message, (*factor.location, "id"))
+
+
+def _what_is_set(factor: Factor) -> str:
+    if factor.chooses_agent:
+        return "the agent"
+    owner = {"agent.config": "the agent", "runtime.config": "the runtime"}.get(str(factor.target), f"{factor.plugin!r}")
+    return f"the configuration key {factor.key!r} of {owner}" if factor.key else f"the configuration of {owner}"
 
 
 def _check_values(experiment: ExperimentSnapshot, factor: Factor, agents: Mapping[str, AgentDescriptor]) -> None:

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from akbench.spec import JsonValue
+from akbench.spec import JsonValue, Support
 
-__all__ = ["AgentChoice", "ModelSource", "Plan", "PlannedRun", "PlannedTask", "Variant"]
+__all__ = [
+    "AgentChoice",
+    "ModelSource",
+    "Plan",
+    "PlannedRun",
+    "PlannedTask",
+    "PluginChoice",
+    "RuntimeChoice",
+    "Variant",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +45,34 @@ class AgentChoice:
     model: ModelSource | None
     receives_reference_solution: bool = False
     needs_model: bool = False
+    execution_type: str = "process"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuntimeChoice:
+    """The runtime that carries an agent or its model requests, with the configuration asked for."""
+
+    id: str
+    version: str
+    type: str
+    adapter: str
+    config: Mapping[str, JsonValue]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PluginChoice:
+    """A plugin of the runtime or agent `provider`, with the configuration asked for and the metrics it reports.
+
+    `must_be_verified`: a run in which nothing shows that it worked does not count.
+    """
+
+    id: str
+    version: str
+    adapter: str
+    provider: str
+    config: Mapping[str, JsonValue]
+    metrics: tuple[str, ...] = ()
+    must_be_verified: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +88,8 @@ class Variant:
     values: Mapping[str, JsonValue]
     agent: AgentChoice
     config_hash: str
+    runtime: RuntimeChoice | None = None
+    plugins: tuple[PluginChoice, ...] = ()
     is_baseline: bool = False
     is_control: bool = False
 
@@ -89,7 +128,11 @@ class PlannedRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """Everything that will run, in order. `warnings` are reasons why the result cannot be plainly ``valid``."""
+    """Everything that will run, in order.
+
+    `capabilities` says of each compared agent what it can do here: declared, or found out where that could be probed.
+    `warnings` are reasons why the result cannot be plainly ``valid``.
+    """
 
     variants: tuple[Variant, ...]
     tasks: tuple[PlannedTask, ...]
@@ -98,6 +141,7 @@ class Plan:
     concurrency: int
     timeout_seconds: float
     sandbox: str
+    capabilities: Mapping[str, Mapping[str, Support]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()

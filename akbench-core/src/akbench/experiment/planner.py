@@ -9,13 +9,23 @@ from akbench.catalogue import Catalogue
 from akbench.dataset.dataset import Dataset, Task
 from akbench.descriptors.kinds import AgentDescriptor, AgentReference, ModelEndpoint
 from akbench.descriptors.snapshot import canonical_hash
-from akbench.experiment.configuration import complete_configuration, configuration_faults
+from akbench.experiment.configuration import Placed, configured
 from akbench.experiment.dimensions import Factor, agent_name, applying, check_factors, settings
 from akbench.experiment.factors import Combination, full_factorial, matches
-from akbench.experiment.plan import AgentChoice, ModelSource, Plan, PlannedRun, PlannedTask, Variant
+from akbench.experiment.layers import Layers, find_layers, plugin_choices, runtime_choice
+from akbench.experiment.plan import (
+    AgentChoice,
+    ModelSource,
+    Plan,
+    PlannedRun,
+    PlannedTask,
+    PluginChoice,
+    RuntimeChoice,
+    Variant,
+)
 from akbench.experiment.publication import check_frozen, quarantine_notes, quarantined, validation_warnings
 from akbench.experiment.rejection import ExperimentSnapshot, Location, rejected
-from akbench.spec import InputError, JsonValue, Support
+from akbench.spec import InputError, JsonValue, Probe, Support
 
 __all__ = ["SCRIPTED_MODEL", "ResolvedSandbox", "plan_experiment", "select_tasks"]
 
@@ -32,20 +42,26 @@ class ResolvedSandbox:
 
 
 def plan_experiment(
-    experiment: ExperimentSnapshot, catalogue: Catalogue, dataset: Dataset, sandbox: ResolvedSandbox
+    experiment: ExperimentSnapshot,
+    catalogue: Catalogue,
+    dataset: Dataset,
+    sandbox: ResolvedSandbox,
+    probed: Mapping[str, Probe],
 ) -> Plan:
     """Check everything that can be checked without running, and lay out the runs.
+
+    `probed` is what the adapters found out on this machine, by agent id: it overrides what descriptors declare.
 
     Raises `PlanRejectedError` with the place in the experiment file for what cannot be run as asked.
     """
     part = experiment.model.experiment
-    _check_mode(experiment)
     _check_dataset(experiment, dataset)
     tasks = select_tasks(experiment, dataset)
     _check_evaluators(experiment, catalogue, tasks)
     _check_metrics(experiment, catalogue)
-    agents = _agents(experiment, catalogue)
-    variants = _variants(experiment, catalogue, agents)
+    agents = _agents(experiment, catalogue, probed)
+    layers = find_layers(experiment, catalogue, {name: agent.descriptor for name, agent in agents.items()})
+    variants = _variants(experiment, catalogue, agents, layers)
     capability_warnings = _check_capabilities(experiment, agents)
     runs = _runs(variants, tasks, part.execution_policy.repetitions)
     if len(runs) > part.execution_policy.max_runs:
@@ -64,25 +80,17 @@ def plan_experiment(
         concurrency=part.execution_policy.concurrency,
         timeout_seconds=part.execution_policy.timeout_seconds,
         sandbox=sandbox.id,
-        notes=(*_capability_differences(agents), *quarantine_notes(tasks, catalogue)),
+        capabilities=_contestants(agents),
+        notes=(*_capability_differences(agents), *_not_runnable(probed), *quarantine_notes(tasks, catalogue)),
         warnings=(
             *sandbox.shortcomings,
             *validation_warnings(tasks, dataset.model.id, catalogue),
+            *_unconfined(variants),
             *capability_warnings,
             *_model_warnings(scripted=scripted),
         ),
         labels=(SCRIPTED_MODEL,) if scripted else (),
     )
-
-
-def _check_mode(experiment: ExperimentSnapshot) -> None:
-    mode = experiment.model.experiment.execution.mode
-    if mode != "direct":
-        raise rejected(
-            experiment,
-            f"mode {mode!r} needs a runtime, and this version carries none out; use mode: direct",
-            ("experiment", "execution", "mode"),
-        )
 
 
 def _check_dataset(experiment: ExperimentSnapshot, dataset: Dataset) -> None:
@@ -136,14 +144,15 @@ def _check_metrics(experiment: ExperimentSnapshot, catalogue: Catalogue) -> None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Agent:
-    """An agent of the experiment: its reference, where that stands in the file, and its descriptor."""
+    """An agent of the experiment: its reference, where that stands in the file, its descriptor, what it can do here."""
 
     reference: AgentReference
     location: Location
     descriptor: AgentDescriptor
+    capabilities: Mapping[str, Support]
 
 
-def _agents(experiment: ExperimentSnapshot, catalogue: Catalogue) -> dict[str, _Agent]:
+def _agents(experiment: ExperimentSnapshot, catalogue: Catalogue, probed: Mapping[str, Probe]) -> dict[str, _Agent]:
     """Name -> agent, for every agent that a variant can use. The unnamed ``agent`` has the name ''."""
     part = experiment.model.experiment
     references: dict[str, tuple[AgentReference, Location]] = {
@@ -152,12 +161,17 @@ def _agents(experiment: ExperimentSnapshot, catalogue: Catalogue) -> dict[str, _
     if part.agent is not None:
         references[""] = (part.agent, ("experiment", "agent"))
     return {
-        name: _agent(experiment, catalogue, reference, location) for name, (reference, location) in references.items()
+        name: _agent(experiment, catalogue, reference, location, probed)
+        for name, (reference, location) in references.items()
     }
 
 
 def _agent(
-    experiment: ExperimentSnapshot, catalogue: Catalogue, reference: AgentReference, location: Location
+    experiment: ExperimentSnapshot,
+    catalogue: Catalogue,
+    reference: AgentReference,
+    location: Location,
+    probed: Mapping[str, Probe],
 ) -> _Agent:
     try:
         descriptor = catalogue.agent(reference.id).model
@@ -166,15 +180,20 @@ def _agent(
     if reference.version is not None and reference.version != descriptor.version:
         message = f"agent {reference.id!r} is described here in version {descriptor.version}, not {reference.version}"
         raise rejected(experiment, message, (*location, "version"))
-    return _Agent(reference=reference, location=location, descriptor=descriptor)
+    found = probed[reference.id].capabilities if reference.id in probed else {}
+    capabilities = {**descriptor.agent.capabilities, **found}
+    return _Agent(reference=reference, location=location, descriptor=descriptor, capabilities=capabilities)
 
 
-def _variants(experiment: ExperimentSnapshot, catalogue: Catalogue, agents: dict[str, _Agent]) -> tuple[Variant, ...]:
-    factors = check_factors(experiment, catalogue, {name: agent.descriptor for name, agent in agents.items()})
+def _variants(
+    experiment: ExperimentSnapshot, catalogue: Catalogue, agents: dict[str, _Agent], layers: Layers
+) -> tuple[Variant, ...]:
+    descriptors = {name: agent.descriptor for name, agent in agents.items()}
+    factors = check_factors(experiment, catalogue, descriptors, layers)
     combinations = full_factorial({name: factor.values for name, factor in factors.items()})
     found: dict[str, Variant] = {}
     for combination in combinations:
-        variant = _variant(experiment, combination, factors, agents)
+        variant = _variant(experiment, combination, factors, agents, layers)
         found.setdefault(variant.id, variant)
     return _with_baseline(experiment, tuple(found.values()))
 
@@ -184,45 +203,52 @@ def _variant(
     combination: Combination,
     factors: Mapping[str, Factor],
     agents: dict[str, _Agent],
+    layers: Layers,
 ) -> Variant:
     agent = agents[agent_name(combination, factors)]
     values = applying(combination, factors, agent.descriptor)
-    choice = _choice(experiment, agent, settings(values, factors))
-    digest = canonical_hash(_identity(choice))
+    given = settings(values, factors)
+    choice = _choice(experiment, agent, given.agent)
+    is_control = agent.descriptor.agent.role == "control"
+    runtime = None if is_control else runtime_choice(experiment, layers, given.runtime)
+    carriers = set() if is_control else {choice.id, *([runtime.id] if runtime else [])}
+    plugins = plugin_choices(experiment, layers, given.plugins, carriers)
+    digest = canonical_hash(_identity(choice, runtime, plugins))
     return Variant(
         id=f"v-{digest[:8]}",
-        name=" · ".join(str(value) for value in values.values() if value is not None) or choice.id,
+        name=" · ".join(_value_name(value) for value in values.values() if value is not None) or choice.id,
         values=values,
         agent=choice,
         config_hash=digest,
-        is_control=agent.descriptor.agent.role == "control",
+        runtime=runtime,
+        plugins=plugins,
+        is_control=is_control,
     )
 
 
-def _choice(
-    experiment: ExperimentSnapshot, agent: _Agent, varied: Mapping[str, tuple[JsonValue, Location]]
-) -> AgentChoice:
-    asked = dict(agent.reference.config) | {key: value for key, (value, _) in varied.items()}
-    config = complete_configuration(agent.descriptor, asked)
-    for key, message in configuration_faults(agent.descriptor, config):
-        location = (*agent.location, "config", key) if key else agent.location
-        raise rejected(experiment, message, varied[key][1] if key and key in varied else location)
-    part = agent.descriptor.agent
+def _value_name(value: JsonValue) -> str:
+    """A value in a variant's name: a whole configuration by its keys and values."""
+    if isinstance(value, dict):
+        return ", ".join(f"{key}={each}" for key, each in value.items()) or "defaults"
+    return str(value)
+
+
+def _choice(experiment: ExperimentSnapshot, agent: _Agent, varied: Placed) -> AgentChoice:
+    part, owner = agent.descriptor.agent, f"agent {agent.descriptor.id!r}"
+    config = configured(experiment, owner, part.configuration_schema, agent.reference.config, varied, agent.location)
     endpoint = experiment.model.experiment.execution.model_endpoint
     if part.needs_model and endpoint is None:
-        raise rejected(
-            experiment,
-            f"agent {agent.descriptor.id!r} needs a model; say which under execution.model_endpoint",
-            agent.location,
-        )
+        raise rejected(experiment, f"{owner} needs a model; say which under execution.model_endpoint", agent.location)
+    reaches_model = part.role == "contestant" and part.execution_type == "process"
     return AgentChoice(
         id=agent.descriptor.id,
         version=agent.descriptor.version,
         adapter=part.adapter,
         config=config,
-        model=_model_source(endpoint) if endpoint and part.role == "contestant" else None,
+        model=_model_source(endpoint) if endpoint and reaches_model else None,
         receives_reference_solution=part.receives_reference_solution,
         needs_model=part.needs_model,
+        execution_type=part.execution_type,
     )
 
 
@@ -232,17 +258,23 @@ def _model_source(endpoint: ModelEndpoint) -> ModelSource:
     return ModelSource(kind="provider", base_url=endpoint.base_url, api_key_env=endpoint.api_key_env)
 
 
-def _identity(choice: AgentChoice) -> dict[str, object]:
+def _identity(
+    choice: AgentChoice, runtime: RuntimeChoice | None, plugins: tuple[PluginChoice, ...]
+) -> dict[str, object]:
     """What makes two variants the same: not the path of a script nor the name of the variable with the key."""
     source = choice.model
-    model = None if source is None else [source.kind, source.base_url]
-    return {
+    whole: dict[str, object] = {
         "agent": choice.id,
         "version": choice.version,
         "adapter": choice.adapter,
         "config": dict(choice.config),
-        "model": model,
+        "model": None if source is None else [source.kind, source.base_url],
     }
+    if runtime is not None:
+        whole["runtime"] = [runtime.id, runtime.version, runtime.adapter, dict(runtime.config)]
+    if plugins:
+        whole["plugins"] = [[plugin.id, plugin.version, plugin.adapter, dict(plugin.config)] for plugin in plugins]
+    return whole
 
 
 def _with_baseline(experiment: ExperimentSnapshot, variants: tuple[Variant, ...]) -> tuple[Variant, ...]:
@@ -260,13 +292,13 @@ def _with_baseline(experiment: ExperimentSnapshot, variants: tuple[Variant, ...]
 def _check_capabilities(experiment: ExperimentSnapshot, agents: dict[str, _Agent]) -> tuple[str, ...]:
     requires = experiment.model.experiment.requires
     warnings: list[str] = []
-    for agent in agents.values():
+    for agent, capabilities in _contestants(agents).items():
         for name in requires.capabilities:
-            support = agent.descriptor.agent.capabilities[name]
+            support = capabilities[name]
             if support is Support.YES:
                 continue
             lack = "lacks" if support is Support.NO else "is not known to have"
-            message = f"agent {agent.descriptor.id!r} {lack} the required capability {name!r}"
+            message = f"agent {agent!r} {lack} the required capability {name!r}"
             if support is Support.NO and requires.mode == "strict":
                 mend = "; drop it, or set requires.mode: best_effort"
                 raise rejected(experiment, message + mend, ("experiment", "requires", "capabilities"))
@@ -274,13 +306,18 @@ def _check_capabilities(experiment: ExperimentSnapshot, agents: dict[str, _Agent
     return tuple(warnings)
 
 
-def _capability_differences(agents: dict[str, _Agent]) -> tuple[str, ...]:
-    """Where the compared contestants differ, one sentence per capability."""
-    contestants = {
-        agent.descriptor.id: agent.descriptor.agent.capabilities
+def _contestants(agents: dict[str, _Agent]) -> dict[str, Mapping[str, Support]]:
+    """What each compared agent can do, by its id."""
+    return {
+        agent.descriptor.id: agent.capabilities
         for agent in agents.values()
         if agent.descriptor.agent.role == "contestant"
     }
+
+
+def _capability_differences(agents: dict[str, _Agent]) -> tuple[str, ...]:
+    """Where the compared contestants differ, one sentence per capability."""
+    contestants = _contestants(agents)
     names = sorted({name for capabilities in contestants.values() for name in capabilities})
     notes = []
     for name in names:
@@ -289,6 +326,19 @@ def _capability_differences(agents: dict[str, _Agent]) -> tuple[str, ...]:
             said = ", ".join(f"{agent}: {support}" for agent, support in sorted(have.items()))
             notes.append(f"capability {name} differs ({said})")
     return tuple(notes)
+
+
+def _unconfined(variants: tuple[Variant, ...]) -> tuple[str, ...]:
+    outside = sorted({each.agent.id for each in variants if each.agent.execution_type != "process"})
+    return tuple(f"agent {name!r} works outside the sandbox: nothing confines it" for name in outside)
+
+
+def _not_runnable(probed: Mapping[str, Probe]) -> tuple[str, ...]:
+    return tuple(
+        f"agent {name!r} cannot run here yet: {problem.message} ({problem.mend})"
+        for name, probe in sorted(probed.items())
+        for problem in probe.problems
+    )
 
 
 def _model_warnings(*, scripted: bool) -> tuple[str, ...]:

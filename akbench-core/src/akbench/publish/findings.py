@@ -172,6 +172,8 @@ def _failures(each: Judged, role: TestRole, flaky: set[str], where: str) -> Iter
 
 
 def _message(test: TestResult) -> str:
+    if test.status == "skipped":
+        return "; deselect what the suite skips"
     lines = [line.strip() for line in (test.message or "").splitlines() if line.strip()]
     errors = [line[2:].strip() for line in lines if line.startswith("E ")]
     line = (errors or lines[-1:] or [""])[0]

@@ -1,35 +1,20 @@
-"""The agent's part of a run: its rooms, its environment, its process, and what its adapter makes of the traces."""
+"""The agent's part of a run: its rooms, its environment, and the task as its adapter is told of it."""
 
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path, PurePosixPath
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from akbench.dataset.environment import PreparedEnvironment
 from akbench.run.record import RunSpec
 from akbench.sandbox.endpoint import ModelEndpoint
-from akbench.sandbox.prepared import environment_binds
-from akbench.spec import (
-    AgentEvidence,
-    AgentOutcome,
-    AgentRequest,
-    AgentStatus,
-    Bind,
-    InputError,
-    Invocation,
-    Limits,
-    ModelAccess,
-    ProcessAgent,
-    ProcessEvidence,
-    Sandbox,
-    SandboxRequest,
-)
+from akbench.spec import AgentRequest, JsonValue, ModelAccess, Sandbox, SessionAgent
 from akbench.workspace.worktree import Worktree
 
-__all__ = ["AgentWork", "Rooms", "agent_request", "interpret", "make_rooms", "run_agent"]
+__all__ = ["AgentWork", "Rooms", "agent_request", "make_rooms"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,10 +28,11 @@ class Rooms:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentWork:
-    """What is needed to run the agent of one run."""
+    """What is needed to run the agent of one run. `config` is the requested one with what plugins add to it."""
 
     spec: RunSpec
-    agent: ProcessAgent
+    agent: SessionAgent[Any]
+    config: Mapping[str, JsonValue]
     sandbox: Sandbox
     environment: PreparedEnvironment
     worktree: Worktree
@@ -71,7 +57,7 @@ def agent_request(work: AgentWork) -> AgentRequest:
     workspace = sandbox.inside("workspace", work.worktree.workspace)
     return AgentRequest(
         prompt=work.spec.prompt,
-        config=work.spec.variant.agent.config,
+        config=work.config,
         workspace=workspace,
         home=sandbox.inside("home", rooms.home),
         state=sandbox.inside("state", rooms.state),
@@ -102,74 +88,3 @@ def _access(work: AgentWork) -> ModelAccess | None:
         return None
     port = work.sandbox.model_port()
     return ModelAccess(base_url=f"http://127.0.0.1:{port}{work.endpoint.base_path}", token=work.endpoint.token)
-
-
-def run_agent(
-    work: AgentWork, request: AgentRequest, invocation: Invocation, folder: Path, cancelled: threading.Event
-) -> ProcessEvidence:
-    """Run the agent to its end, its deadline or its cancellation; its output lands in `folder`."""
-    for name, content in invocation.files.items():
-        _write_state_file(work.rooms.state, name, content)
-    for path in (work.worktree.workspace, work.worktree.repository, work.rooms.home, work.rooms.state, work.rooms.tmp):
-        work.sandbox.own(path)
-    return work.sandbox.run(
-        SandboxRequest(
-            argv=invocation.argv,
-            environ={**request.environ, **invocation.environ},
-            cwd=request.workspace,
-            binds=_binds(work, invocation),
-            stdin=invocation.stdin,
-            stdout=folder / "stdout.log",
-            stderr=folder / "stderr.log",
-            limits=Limits(timeout_seconds=work.spec.timeout_seconds),
-            cancelled=cancelled,
-            interrupt=invocation.interrupt,
-            grace_seconds=invocation.grace_seconds,
-            model_socket=work.endpoint.socket if work.endpoint else None,
-            model_port=_port(request),
-        )
-    )
-
-
-def _port(request: AgentRequest) -> int | None:
-    if request.model is None:
-        return None
-    return int(request.model.base_url.split("/")[2].rpartition(":")[2])
-
-
-def _write_state_file(state: Path, name: str, content: bytes) -> None:
-    path = PurePosixPath(name)
-    if path.is_absolute() or ".." in path.parts:
-        raise InputError(f"the agent's adapter wants to write {name!r}, outside the agent's own folder")
-    target = state / path
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_bytes(content)
-
-
-def _binds(work: AgentWork, invocation: Invocation) -> tuple[Bind, ...]:
-    places = {
-        "workspace": work.worktree.workspace,
-        "repository": work.worktree.repository,
-        "home": work.rooms.home,
-        "state": work.rooms.state,
-    }
-    return (
-        *(Bind(host=path, inside=work.sandbox.inside(name, path), writable=True) for name, path in places.items()),
-        *environment_binds(work.environment),
-        *(Bind(host=mount.host, inside=mount.inside, writable=False) for mount in invocation.mounts),
-    )
-
-
-def interpret(work: AgentWork, request: AgentRequest, process: ProcessEvidence) -> AgentOutcome:
-    """The adapter's reading of what is left, with what only the harness can know laid over it."""
-    evidence = AgentEvidence(request=request, process=process, state=work.rooms.state, home=work.rooms.home)
-    outcome = work.agent.interpret(evidence)
-    if process.start_error is not None:
-        reason = f"the agent could not be started: {process.start_error}"
-        return replace(outcome, status=AgentStatus.INFRASTRUCTURE_ERROR, reason=reason)
-    if process.cancelled:
-        return replace(outcome, status=AgentStatus.CANCELLED, reason="cancelled")
-    if process.timed_out:
-        reason = f"the agent was stopped after {work.spec.timeout_seconds:g} s"
-        return replace(outcome, status=AgentStatus.TIMEOUT, reason=reason)
-    return outcome

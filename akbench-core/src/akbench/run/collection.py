@@ -1,4 +1,4 @@
-"""Keeping files that the agent wrote: regular files only, no link followed, size bounded."""
+"""Keeping files that agents and runtimes wrote: regular files only, no link followed, size bounded."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
 from akbench.run.journal import RunFolder
-from akbench.spec import AgentArtifact
+from akbench.spec import Artifact
 
-__all__ = ["FILE_LIMIT", "keep_agent_files"]
+__all__ = ["FILE_LIMIT", "keep_files"]
 
 FILE_LIMIT = 64 << 20
-"""Largest file of an agent that is kept (bytes)."""
+"""Largest file that is kept (bytes)."""
 
 
-def keep_agent_files(folder: RunFolder, state: Path, artifacts: Iterable[AgentArtifact]) -> tuple[str, ...]:
-    """Copy the named files of the agent's `state` into the run's ``agent/`` folder; returns those that could not be."""
+def keep_files(folder: RunFolder, owner: str, state: Path, artifacts: Iterable[Artifact]) -> tuple[str, ...]:
+    """Copy the named files of `state` into the run's folder `owner`; returns those that could not be."""
     missing = []
     for artifact in artifacts:
         content = _read(state, artifact.path)
@@ -25,7 +25,7 @@ def keep_agent_files(folder: RunFolder, state: Path, artifacts: Iterable[AgentAr
         if content is None or name.is_absolute() or ".." in name.parts:
             missing.append(artifact.path)
         else:
-            folder.write(f"agent/{name}", content, artifact.media_type)
+            folder.write(f"{owner}/{name}", content, artifact.media_type)
     return tuple(missing)
 
 

@@ -6,34 +6,52 @@ import tempfile
 import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from akbench.dataset.assembly import AssembledTask
 from akbench.dataset.environment import PreparedEnvironment
 from akbench.evaluate.evaluation import Evaluation, evaluate
 from akbench.evaluate.protection import judged_tree
 from akbench.foreign import cause_of
-from akbench.run.agent_work import AgentWork, Rooms, agent_request, interpret, make_rooms, run_agent
-from akbench.run.collection import keep_agent_files
+from akbench.run.agent_host import AgentHost
+from akbench.run.agent_result import WorkspaceChange, agent_result, workspace_changes
+from akbench.run.agent_work import AgentWork, Rooms, agent_request, make_rooms
+from akbench.run.collection import keep_files
 from akbench.run.journal import RunFolder
 from akbench.run.lifecycle import RunState
 from akbench.run.record import RunResult, RunSpec
-from akbench.run.verdict import Verdict, verdict
+from akbench.run.runtime_work import (
+    ReadyPlugin,
+    ReadyRuntime,
+    RuntimeWork,
+    plugin_findings,
+    running_runtime,
+    with_plugins,
+)
+from akbench.run.session import SessionEnd, carry_out
+from akbench.run.verdict import Fault, Verdict, verdict
 from akbench.sandbox.endpoint import ModelEndpoint
+from akbench.sandbox.local import LocalSandbox
 from akbench.spec import (
     AgentOutcome,
     AgentStatus,
     AkbenchError,
+    ConfigState,
     Evaluator,
     InputError,
-    ProcessAgent,
+    Invocation,
+    JsonValue,
+    ProviderAccess,
     Reading,
     RunFacts,
     Sandbox,
+    SessionAgent,
     Usage,
+    VerificationStatus,
     unavailable,
 )
 from akbench.workspace.capture import Capture, capture
@@ -61,13 +79,16 @@ class Upstream:
 class Equipment:
     """Everything a specification names, resolved on this machine.
 
-    `workspaces` is the folder for scratch space; `metrics` maps metric id to the function that derives it.
+    `runtime` and `plugins` are the variant's. `workspaces` is the folder for scratch space; `metrics` maps metric id to
+    the function that derives it.
     """
 
     assembled: AssembledTask
     snapshot: Snapshot
     environment: PreparedEnvironment
-    agent: ProcessAgent
+    agent: SessionAgent[Any]
+    runtime: ReadyRuntime | None
+    plugins: tuple[ReadyPlugin, ...]
     evaluator: Evaluator
     sandbox: Sandbox
     upstream: Upstream | None
@@ -82,12 +103,20 @@ class _Progress:
     """What is known of a run so far; whatever ends it, the result is made of this."""
 
     started_at: datetime
-    outcome: AgentOutcome | None = None
-    agent_seconds: float | None = None
+    session: SessionEnd | None = None
+    runtime: RuntimeWork | None = None
+    plugin_config: tuple[ConfigState, ...] = ()
+    plugin_metrics: Mapping[str, Reading] = field(default_factory=dict)
+    changes: tuple[WorkspaceChange, ...] | None = None
     evaluation: Evaluation | None = None
     touched: tuple[str, ...] = ()
     oddities: tuple[str, ...] = ()
     model_source: str | None = None
+
+    @property
+    def outcome(self) -> AgentOutcome | None:
+        """What the agent's adapter said, corrected by what the harness saw; None if it never came to that."""
+        return self.session.outcome if self.session else None
 
 
 def execute(spec: RunSpec, equipment: Equipment, folder: RunFolder, cancelled: threading.Event) -> RunResult:
@@ -97,7 +126,11 @@ def execute(spec: RunSpec, equipment: Equipment, folder: RunFolder, cancelled: t
     try:
         with _scratch(equipment.workspaces, spec) as scratch:
             _work(spec, equipment, folder, cancelled, scratch, progress)
-        ended = verdict(progress.outcome, progress.evaluation.judgement if progress.evaluation else None)
+        ended = verdict(
+            progress.outcome,
+            progress.evaluation.judgement if progress.evaluation else None,
+            (*_runtime_faults(progress), *_unproven(equipment, progress)),
+        )
     except InputError as error:
         ended = Verdict(state=RunState.INVALID_CONFIGURATION, reason=str(error))
     except (AkbenchError, OSError) as error:
@@ -118,18 +151,42 @@ def _work(
     progress: _Progress,
 ) -> None:
     folder.enter(RunState.PREPARING)
-    folder.enter(RunState.CREATING_WORKSPACE)
-    worktree = _worktree(equipment, scratch)
-    rooms = make_rooms(scratch)
-    with _endpoint(equipment, spec) as endpoint:
-        work = _agent_work(spec, equipment, worktree, rooms, endpoint, scratch)
-        _run_agent(work, folder, cancelled, progress)
-    _note_requests(endpoint, equipment, folder, progress)
+    folder.enter(RunState.VALIDATING)
+    config = with_plugins(spec.variant.agent.config, equipment.plugins, spec.variant.agent.id, folder)
+    with ExitStack() as stack:
+        progress.runtime = _runtime(equipment, scratch, folder, cancelled, stack)
+        folder.enter(RunState.CREATING_WORKSPACE)
+        sandbox = _agent_sandbox(spec, equipment)
+        worktree, rooms = _worktree(equipment, sandbox, scratch), make_rooms(scratch)
+        with _endpoint(equipment, spec, progress.runtime) as endpoint:
+            work = _agent_work(spec, equipment, sandbox, config, worktree, rooms, endpoint, scratch)
+            _run_agent(work, folder, cancelled, progress)
+        _note_requests(endpoint, equipment, folder, progress)
+        if progress.runtime is not None:
+            progress.runtime.observe()
     folder.enter(RunState.COLLECTING)
     captured = _collect(equipment, folder, worktree, rooms, scratch, progress)
+    _keep_observations(equipment, folder, scratch, progress)
     if progress.outcome is not None and progress.outcome.status in EVALUATED:
         folder.enter(RunState.EVALUATING)
         _evaluate(spec, equipment, folder, captured, scratch, cancelled, progress)
+
+
+def _runtime(
+    equipment: Equipment, scratch: Path, folder: RunFolder, cancelled: threading.Event, stack: ExitStack
+) -> RuntimeWork | None:
+    """The variant's runtime, started and verified; stopped when `stack` is left."""
+    ready, upstream = equipment.runtime, equipment.upstream
+    if ready is None:
+        return None
+    config = with_plugins(ready.choice.config, equipment.plugins, ready.choice.id, folder)
+    provider = ProviderAccess(base_url=upstream.base_url, key=upstream.key) if upstream else None
+    return stack.enter_context(running_runtime(ready, config, provider, scratch / "runtime", folder, cancelled))
+
+
+def _agent_sandbox(spec: RunSpec, equipment: Equipment) -> Sandbox:
+    """Where paths lie as the agent sees them: an agent that AK-Bench does not start sees those of the host."""
+    return equipment.sandbox if spec.variant.agent.execution_type == "process" else LocalSandbox()
 
 
 @contextmanager
@@ -143,8 +200,7 @@ def _scratch(workspaces: Path, spec: RunSpec) -> Iterator[Path]:
         remove_tree(path)
 
 
-def _worktree(equipment: Equipment, scratch: Path) -> Worktree:
-    sandbox = equipment.sandbox
+def _worktree(equipment: Equipment, sandbox: Sandbox, scratch: Path) -> Worktree:
     return lay_worktree(
         equipment.snapshot,
         scratch,
@@ -154,21 +210,28 @@ def _worktree(equipment: Equipment, scratch: Path) -> Worktree:
 
 
 @contextmanager
-def _endpoint(equipment: Equipment, spec: RunSpec) -> Iterator[ModelEndpoint | None]:
+def _endpoint(equipment: Equipment, spec: RunSpec, runtime: RuntimeWork | None) -> Iterator[ModelEndpoint | None]:
     """The relay to the model, for agents that are given one. A socket's path may have 107 bytes: hence its folder."""
-    if equipment.upstream is None or spec.variant.agent.model is None:
+    upstream = equipment.upstream
+    carrier = runtime.model_url if runtime else None
+    if carrier is not None:
+        base_url, key = carrier, None  # the runtime holds the provider's key
+    elif upstream is not None and spec.variant.agent.model is not None:
+        base_url, key = upstream.base_url, upstream.key
+    else:
         yield None
         return
     with tempfile.TemporaryDirectory(prefix="akbench-") as folder:
         Path(folder).chmod(0o755)
-        upstream = equipment.upstream
-        with ModelEndpoint(upstream.base_url, upstream.key, Path(folder) / "model.sock") as endpoint:
+        with ModelEndpoint(base_url, key, Path(folder) / "model.sock") as endpoint:
             yield endpoint
 
 
 def _agent_work(
     spec: RunSpec,
     equipment: Equipment,
+    sandbox: Sandbox,
+    config: Mapping[str, JsonValue],
     worktree: Worktree,
     rooms: Rooms,
     endpoint: ModelEndpoint | None,
@@ -182,7 +245,8 @@ def _agent_work(
     return AgentWork(
         spec=spec,
         agent=equipment.agent,
-        sandbox=equipment.sandbox,
+        config=config,
+        sandbox=sandbox,
         environment=equipment.environment,
         worktree=worktree,
         rooms=rooms,
@@ -194,16 +258,20 @@ def _agent_work(
 
 
 def _run_agent(work: AgentWork, folder: RunFolder, cancelled: threading.Event, progress: _Progress) -> None:
-    folder.enter(RunState.VALIDATING)
     request = agent_request(work)
-    invocation = work.agent.prepare(request)
-    folder.enter(RunState.STARTING_AGENT)
-    folder.enter(RunState.EXECUTING)
-    process = run_agent(work, request, invocation, folder.path, cancelled)
-    folder.adopt("stdout.log", "text/plain")
-    folder.adopt("stderr.log", "text/plain")
-    progress.agent_seconds = process.duration_seconds if process.start_error is None else None
-    progress.outcome = interpret(work, request, process)
+
+    def launch(invocation: Invocation) -> Invocation:
+        return progress.runtime.launch(invocation) if progress.runtime else invocation
+
+    host = AgentHost(work, request, folder.path, cancelled, launch)
+    try:
+        progress.session = carry_out(work, request, host, cancelled, folder)
+    finally:
+        for name in ("stdout.log", "stderr.log"):
+            if (folder.path / name).exists():
+                folder.adopt(name, "text/plain")
+    if not progress.session.stopped:
+        progress.oddities += ("the agent may still have been at work when its workspace was read",)
 
 
 def _note_requests(
@@ -229,16 +297,29 @@ def _collect(
 ) -> Capture:
     captured = capture(worktree.workspace, equipment.snapshot, scratch / "final.git")
     folder.write("diff.patch", captured.patch, "text/x-diff")
-    progress.oddities = tuple(_oddity(each.path, each.kind, each.detail) for each in captured.oddities)
+    progress.changes = workspace_changes(equipment.assembled.given, captured.tree)
+    progress.oddities += tuple(_oddity(each.path, each.kind, each.detail) for each in captured.oddities)
     if not captured.complete:
         progress.oddities += ("the workspace was too large to read whole",)
     if progress.outcome is not None:
         folder.write_lines("agent_trace.jsonl", progress.outcome.trace)
         folder.write_lines("tool_calls.jsonl", progress.outcome.tool_calls)
-        missing = keep_agent_files(folder, rooms.state, progress.outcome.artifacts)
+        missing = keep_files(folder, "agent", rooms.state, progress.outcome.artifacts)
         for name in missing:
             folder.record("artifact_missing", f"the agent's file {name!r} could not be kept")
     return captured
+
+
+def _keep_observations(equipment: Equipment, folder: RunFolder, scratch: Path, progress: _Progress) -> None:
+    """What runtime and plugins say of the run."""
+    state = progress.runtime.state if progress.runtime else None
+    if state is not None:
+        folder.write_lines("runtime_trace.jsonl", state.events)
+        for name in keep_files(folder, "runtime", scratch / "runtime" / "state", state.artifacts):
+            folder.record("artifact_missing", f"the runtime's file {name!r} could not be kept")
+    progress.plugin_config, progress.plugin_metrics = plugin_findings(
+        equipment.plugins, state, progress.outcome, folder
+    )
 
 
 def _oddity(path: bytes, kind: str, detail: str) -> str:
@@ -275,6 +356,20 @@ def _evaluate(
     _keep_evaluation(folder, progress.evaluation)
 
 
+def _runtime_faults(progress: _Progress) -> Iterator[Fault]:
+    for text in progress.runtime.faults if progress.runtime else ():
+        yield Fault(state=RunState.INFRASTRUCTURE_ERROR, reason=text)
+
+
+def _unproven(equipment: Equipment, progress: _Progress) -> Iterator[Fault]:
+    """Plugins that must be shown to have worked and were not."""
+    needed = {f"plugin {each.choice.id}" for each in equipment.plugins if each.choice.must_be_verified}
+    for state in progress.plugin_config:
+        if state.key == "active" and state.component in needed and state.status is not VerificationStatus.VERIFIED:
+            text = f"nothing shows that {state.component} was at work ({state.source or 'no source tells'})"
+            yield Fault(state=RunState.INVALID_CONFIGURATION, reason=text)
+
+
 def _keep_evaluation(folder: RunFolder, evaluation: Evaluation) -> None:
     folder.write_json("evaluation.json", evaluation.judgement)
     folder.write("evaluation/report.jsonl", evaluation.report, "application/jsonl")
@@ -286,13 +381,16 @@ def _result(spec: RunSpec, equipment: Equipment, folder: RunFolder, progress: _P
     outcome, evaluation = progress.outcome, progress.evaluation
     facts = RunFacts(
         usage=outcome.usage if outcome else Usage(),
-        agent_seconds=progress.agent_seconds,
+        agent_seconds=progress.session.seconds if progress.session else None,
         judgement=evaluation.judgement if evaluation else None,
         solved=ended.solved,
         reason=ended.reason,
     )
     metrics = {name: _reading(derive, facts) for name, derive in equipment.metrics.items()}
+    metrics.update(progress.plugin_metrics)
     folder.write_json("metrics.json", metrics)
+    folder.write_json("metadata.json", agent_result(spec, progress.session, progress.changes))
+    runtime = progress.runtime
     return RunResult(
         experiment_id=spec.experiment_id,
         run_id=spec.run_id,
@@ -308,9 +406,20 @@ def _result(spec: RunSpec, equipment: Equipment, folder: RunFolder, progress: _P
         agent_version=(outcome.agent_version if outcome else None) or spec.agent_version,
         session_id=outcome.session_id if outcome else None,
         final_message=outcome.final_message if outcome else None,
-        observed_models=outcome.observed_models if outcome else (),
+        observed_models=tuple(
+            dict.fromkeys(
+                (
+                    *(outcome.observed_models if outcome else ()),
+                    *(runtime.state.models if runtime and runtime.state else ()),
+                )
+            )
+        ),
         model_source=progress.model_source,
-        config=outcome.config if outcome else (),
+        config=(
+            *(outcome.config if outcome else ()),
+            *(runtime.config if runtime else ()),
+            *progress.plugin_config,
+        ),
         metrics=metrics,
         tests=evaluation.judgement.tests if evaluation else (),
         touched_protected=progress.touched,

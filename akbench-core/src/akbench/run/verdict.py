@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from akbench.run.lifecycle import RunState
 from akbench.spec import AgentOutcome, AgentStatus, Judgement, Outcome
 
-__all__ = ["Verdict", "verdict"]
+__all__ = ["Fault", "Verdict", "verdict"]
 
 STATES = {
     AgentStatus.COMPLETED: RunState.COMPLETED,
@@ -31,8 +32,22 @@ class Verdict:
     solved: bool | None = None
 
 
-def verdict(agent: AgentOutcome | None, judgement: Judgement | None) -> Verdict:
-    """Whose work it was counts by the evaluator's judgement alone; the agent's own claim never does."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """Something beside the agent that keeps its run from counting, and the state in which the run then ends."""
+
+    state: RunState
+    reason: str
+
+
+def verdict(agent: AgentOutcome | None, judgement: Judgement | None, faults: Iterable[Fault] = ()) -> Verdict:
+    """Whose work it was counts by the evaluator's judgement alone; the agent's own claim never does.
+
+    With a fault in the layers around the agent the run says nothing about the agent, unless it was cancelled anyway.
+    """
+    for fault in faults:
+        if agent is None or agent.status is not AgentStatus.CANCELLED:
+            return Verdict(state=fault.state, reason=fault.reason)
     if agent is None:
         return Verdict(state=RunState.INFRASTRUCTURE_ERROR, reason="the agent was not run")
     state = STATES[agent.status]

@@ -1,12 +1,13 @@
-"""What an agent adapter implements: describe an invocation, interpret what it left behind.
+"""What an agent adapter implements.
 
-An adapter never starts, kills or watches the agent itself. The core does that once, for every agent, inside the
-sandbox the experiment names.
+`SessionAgent` is the whole contract: open a session, submit the task, wait, observe, close. Most agents are programs
+that do one task and end; for them `ProcessAgent` carries the session out, and its author only describes an invocation
+and interprets what it left behind. The core starts, watches and ends every process, inside the sandbox that the
+experiment names.
 """
 
 from __future__ import annotations
 
-import signal
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,36 +15,23 @@ from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 
-from akbench.spec.measure import Capability, ConfigState, JsonValue, Support, Usage
+from akbench.spec.measure import ConfigState, JsonValue, Usage
+from akbench.spec.probe import Probe, ProbeContext
+from akbench.spec.process import Artifact, Host, Invocation, Mount, ProcessEvidence, RunningProcess
 
 __all__ = [
-    "AgentArtifact",
     "AgentEvidence",
     "AgentOutcome",
     "AgentRequest",
     "AgentStatus",
-    "Invocation",
     "ModelAccess",
-    "Mount",
-    "Probe",
-    "ProbeContext",
-    "Problem",
     "ProcessAgent",
-    "ProcessEvidence",
+    "ProcessSession",
+    "SessionAgent",
+    "SessionStatus",
     "ToolCall",
     "TraceEvent",
 ]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mount:
-    """A directory or file of the host that the agent needs to see, read-only, at the path `inside`.
-
-    In a sandbox that cannot move paths `inside` equals `host`; use `AgentRequest.place` to ask for it.
-    """
-
-    host: Path
-    inside: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,40 +44,6 @@ class ModelAccess:
 
     base_url: str
     token: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
-    """Something that keeps an agent from running here, and the mend (a command or a sentence)."""
-
-    message: str
-    mend: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProbeContext:
-    """What `ProcessAgent.probe` is given.
-
-    `config` is the agent's requested configuration; `environ` holds only the variables that the agent's descriptor
-    names; `bounded` says whether the sandbox itself confines the agent.
-    """
-
-    config: Mapping[str, JsonValue]
-    environ: Mapping[str, str]
-    bounded: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Probe:
-    """What is really installed here. `capabilities` overrides the descriptor where something was found out.
-
-    `facts` are further findings worth recording with each run, such as the path kind of the binary found.
-    """
-
-    version: str | None
-    problems: tuple[Problem, ...] = ()
-    capabilities: Mapping[Capability, Support] = field(default_factory=dict)
-    facts: Mapping[str, JsonValue] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,44 +79,6 @@ class AgentRequest:
         """The mount that makes the host directory `host` visible to the agent, under `name` where paths can move."""
         inside = str(host) if self.program_root is None else f"{self.program_root}/{name}"
         return Mount(host=host, inside=inside)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Invocation:
-    """How to start an agent. The core starts it, with the request's environment plus `environ`.
-
-    - `files`: relative path -> content, written into the request's `state` directory before the start.
-    - `interrupt`: the signal sent first when the run is cancelled or out of time; after `grace_seconds` everything
-      in the sandbox is killed.
-    """
-
-    argv: tuple[str, ...]
-    stdin: bytes = b""
-    environ: Mapping[str, str] = field(default_factory=dict)
-    files: Mapping[str, bytes] = field(default_factory=dict)
-    mounts: tuple[Mount, ...] = ()
-    interrupt: signal.Signals = signal.SIGINT
-    grace_seconds: float = 2.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProcessEvidence:
-    """What the core saw of a process it ran in a sandbox. Times are timezone-aware UTC.
-
-    `exit_code` is None when the process ended by a signal or never started; `signal` is that signal's number.
-    `start_error` says why it never started. `stdout` and `stderr` are files on the host.
-    """
-
-    exit_code: int | None
-    signal: int | None
-    timed_out: bool
-    cancelled: bool
-    started_at: datetime
-    finished_at: datetime
-    duration_seconds: float
-    stdout: Path
-    stderr: Path
-    start_error: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,15 +140,6 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AgentArtifact:
-    """A file of the agent worth keeping: path relative to the `state` directory, and its name as an artifact."""
-
-    path: str
-    name: str
-    media_type: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentOutcome:
     """The universal result of an agent: what could be observed, None or a reason where nothing could.
 
@@ -251,19 +158,76 @@ class AgentOutcome:
     observed_models: tuple[str, ...] = ()
     trace: tuple[TraceEvent, ...] = ()
     tool_calls: tuple[ToolCall, ...] = ()
-    artifacts: tuple[AgentArtifact, ...] = ()
+    artifacts: tuple[Artifact, ...] = ()
 
 
-class ProcessAgent(ABC):
-    """An agent that runs as one process per task.
+class SessionStatus(StrEnum):
+    """What a session is doing, as far as the agent tells. `UNKNOWN`: it does not say."""
 
-    An adapter is built without arguments and keeps no state between calls. `prepare` and `interpret` do not start
-    anything; `probe` may run the agent's program to ask for its version.
+    WORKING = "working"
+    FINISHED = "finished"
+    UNKNOWN = "unknown"
+
+
+class SessionAgent[Session](ABC):
+    """An agent that is talked to: a service, an API, or a program that does more than one task and end.
+
+    `Session` is a type of the adapter's own. An adapter is built without arguments and keeps nothing between calls but
+    in its sessions; several may be open at once. The core calls, in this order: `start_session`, `submit_task`,
+    `wait_for_completion` until it says True or the time is over, then `cancel` if it did not, `collect_observations`,
+    and `close_session` in every case. Each call is bounded; one that hangs ends the run as an infrastructure error.
     """
 
     @abstractmethod
     def probe(self, context: ProbeContext) -> Probe:
-        """Find the program, its version and what keeps it from running here. Called before each experiment."""
+        """Find the agent, its version and what keeps it from running here. Called before each experiment."""
+
+    @abstractmethod
+    def start_session(self, request: AgentRequest, host: Host) -> Session:
+        """Open a session that knows nothing of any other. Raises `InputError` for a configuration it cannot use."""
+
+    @abstractmethod
+    def submit_task(self, session: Session, prompt: str) -> None:
+        """Hand the task over and return at once. `prompt` is the request's."""
+
+    @abstractmethod
+    def wait_for_completion(self, session: Session, seconds: float) -> bool:
+        """Wait at most `seconds`; True once the agent has ended its work, well or not."""
+
+    def get_status(self, session: Session) -> SessionStatus:
+        """What the session is doing."""
+        del session
+        return SessionStatus.UNKNOWN
+
+    def cancel(self, session: Session) -> None:
+        """Ask the agent to stop and return at once. Only for agents with the capability ``cancellation``."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def collect_observations(self, session: Session) -> AgentOutcome:
+        """Say what happened, as far as can be seen; also for work that was stopped."""
+
+    @abstractmethod
+    def close_session(self, session: Session) -> None:
+        """Give back what the session holds. Nothing of it may go on afterwards."""
+
+
+@dataclass(slots=True, kw_only=True)
+class ProcessSession:
+    """The session of a `ProcessAgent`: one process for one task."""
+
+    request: AgentRequest
+    host: Host
+    invocation: Invocation
+    process: RunningProcess | None = None
+    evidence: ProcessEvidence | None = None
+
+
+class ProcessAgent(SessionAgent[ProcessSession]):
+    """An agent that runs as one process per task.
+
+    `prepare` and `interpret` do not start anything; `probe` may run the agent's program to ask for its version.
+    """
 
     @abstractmethod
     def prepare(self, request: AgentRequest) -> Invocation:
@@ -272,3 +236,44 @@ class ProcessAgent(ABC):
     @abstractmethod
     def interpret(self, evidence: AgentEvidence) -> AgentOutcome:
         """Say what happened, from what the agent left behind; also for runs that timed out or were cancelled."""
+
+    def start_session(self, request: AgentRequest, host: Host) -> ProcessSession:
+        """Prepare the invocation; nothing runs yet."""
+        return ProcessSession(request=request, host=host, invocation=self.prepare(request))
+
+    def submit_task(self, session: ProcessSession, prompt: str) -> None:
+        """Start the process; the prompt is in its invocation."""
+        del prompt
+        session.process = session.host.start(session.invocation)
+
+    def wait_for_completion(self, session: ProcessSession, seconds: float) -> bool:
+        """Wait for the end of the process and all it started."""
+        session.evidence = session.process.wait(seconds) if session.process else None
+        return session.evidence is not None
+
+    def get_status(self, session: ProcessSession) -> SessionStatus:
+        """Working for as long as the process lives."""
+        return SessionStatus.WORKING if session.evidence is None else SessionStatus.FINISHED
+
+    def cancel(self, session: ProcessSession) -> None:
+        """Stop the process."""
+        if session.process is not None:
+            session.process.stop()
+
+    def collect_observations(self, session: ProcessSession) -> AgentOutcome:
+        """Interpret what the process left. Raises `RuntimeError` before its end."""
+        if session.evidence is None:
+            raise RuntimeError("the process has not ended")
+        return self.interpret(
+            AgentEvidence(
+                request=session.request,
+                process=session.evidence,
+                state=session.host.state,
+                home=session.host.home,
+            )
+        )
+
+    def close_session(self, session: ProcessSession) -> None:
+        """Stop a process that is still there; the core sees to its end."""
+        if session.evidence is None:
+            self.cancel(session)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar
 
-from akbench.spec.agent import ProcessEvidence
 from akbench.spec.measure import JsonValue
+from akbench.spec.process import ProcessEvidence
 
 __all__ = [
     "EvaluationEvidence",

@@ -54,19 +54,19 @@ class Record:
 
 
 class AgentRecord(Record):
-    """`target` is a `ProcessAgent`."""
+    """`target` is a `SessionAgent`; most are a `ProcessAgent`."""
 
     __slots__ = ()
 
 
 class RuntimeRecord(Record):
-    """A layer that carries the agent or its model requests."""
+    """`target` is a `Runtime`: a layer that carries the agent or its model requests."""
 
     __slots__ = ()
 
 
 class PluginRecord(Record):
-    """Equipment of a runtime or an agent whose effect is measured."""
+    """`target` is a `Plugin`: equipment of a runtime or an agent whose effect is measured."""
 
     __slots__ = ()
 

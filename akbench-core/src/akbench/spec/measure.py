@@ -101,7 +101,10 @@ class VerificationStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigState:
-    """One configuration value along its way: asked for, handed over, in effect, seen."""
+    """One configuration value along its way: asked for, handed over, in effect, seen.
+
+    `component` says whose it is: ``agent``, or ``runtime`` or ``plugin`` with its id. The core sets it.
+    """
 
     key: str
     requested: JsonValue = None
@@ -110,3 +113,4 @@ class ConfigState:
     observed: JsonValue = None
     status: VerificationStatus = VerificationStatus.UNVERIFIED
     source: str | None = None
+    component: str = "agent"

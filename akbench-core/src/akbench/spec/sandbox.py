@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from akbench.spec.agent import Problem, ProcessEvidence
+from akbench.spec.probe import Problem
+from akbench.spec.process import ProcessEvidence
 
 __all__ = ["Bind", "Limits", "Sandbox", "SandboxProbe", "SandboxRequest"]
 
