@@ -100,13 +100,15 @@ def mine(
     if dry_run:
         _list(tuple(commits), as_json=as_json)
         return
+    if url is None:
+        say("note: the tasks will name a folder of this machine; give --url for others to get them", err=True)
     surroundings = given.with_pytest()
     tasks = MinedTasks(
         folder=folder,
         objects=object_folder(choice.checkout),
         choice=choice,
         terms=making.terms(surroundings),
-        prefix=making.prefix or Path(choice.url.rstrip("/")).stem,
+        prefix=making.prefix_or(Path(choice.url.rstrip("/")).stem),
         cache=cache_folder(),
     )
     _report(_mine(project, tasks, commits, surroundings, making), as_json=as_json)
@@ -118,7 +120,7 @@ def _mine(
     """Try the commits, write those that make a task, and tell of each at once."""
     choice = tasks.choice
     found: list[tuple[MinedCommit, str | None]] = []
-    with opened_bench(project, surroundings, forbidden=choice.name, test_seconds=making.test_timeout) as bench:
+    with opened_bench(project, surroundings, making, forbidden=choice.name) as bench:
         key = [bench.environment.key, bench.python_path, choice.tests, choice.regression, choice.repetitions]
         for each in mine_commits(
             commits,

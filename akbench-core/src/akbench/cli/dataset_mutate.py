@@ -133,9 +133,9 @@ class _Mutating:
     def run(self, *, as_json: bool) -> None:
         """Search, write what is kept, and say what was found."""
         name = self.repository.model.repository.name
-        seconds = self.making.test_timeout
         found: list[tuple[MeasuredCandidate, str | None]] = []
-        with opened_bench(self.project, self.surroundings, forbidden=name, test_seconds=seconds) as bench:
+        self.making.prefix_or(self.repository.model.id)
+        with opened_bench(self.project, self.surroundings, self.making, forbidden=name) as bench:
             tasks = self._tasks(self._baseline(bench))
             for each in self._search(bench, tasks.baseline):
                 found.append((each, tasks.write(each) if each.fate is Fate.KEPT else None))
@@ -179,7 +179,7 @@ class _Mutating:
             baseline=baseline,
             candidates=len(self.candidates),
             terms=self.making.terms(self.surroundings),
-            prefix=self.making.prefix or self.repository.model.id,
+            prefix=self.making.prefix_or(self.repository.model.id),
         )
 
 

@@ -12,15 +12,17 @@ from pathlib import Path
 from typing import Any, get_args
 
 import click
+from pydantic import TypeAdapter, ValidationError
 
 from akbench.catalogue import Catalogue
 from akbench.cli.agent import report_failures
 from akbench.dataset.environment import prepare_environment
-from akbench.descriptors.scalars import Difficulty
+from akbench.descriptors.scalars import Difficulty, Identifier
 from akbench.pipeline import strongest_sandbox
 from akbench.project import Project, cache_faults, cache_folder
 from akbench.publish.task_writing import TaskTerms
 from akbench.publish.test_runs import EVALUATOR, TestBench
+from akbench.spec import InputError
 from akbench.workspace.removal import remove_tree
 
 __all__ = ["PYTEST", "GivenEnvironment", "Making", "Surroundings", "making_options", "opened_bench"]
@@ -68,6 +70,14 @@ class Making:
     timeout: float
     test_timeout: float
     jobs: int
+
+    def prefix_or(self, name: str) -> str:
+        """The prefix of the tasks' ids. Raises `InputError` if it cannot be one."""
+        try:
+            return TypeAdapter[str](Identifier).validate_python(self.prefix or name)
+        except ValidationError as error:
+            message = str(error.errors()[0]["msg"]).removeprefix("Value error, ")
+            raise InputError(f"the prefix of the tasks' names cannot be used: {message}; give --prefix") from error
 
     def terms(self, surroundings: Surroundings) -> TaskTerms:
         """What every task that is written has in common."""
@@ -130,11 +140,12 @@ def making_options(function: Callable[..., None]) -> Callable[..., None]:
 
 @contextmanager
 def opened_bench(
-    project: Project, surroundings: Surroundings, *, forbidden: str | None, test_seconds: float
+    project: Project, surroundings: Surroundings, making: Making, *, forbidden: str | None
 ) -> Iterator[TestBench]:
     """Prepare the environment and the strongest sandbox. Raises `InputError` and `HostError` as these do."""
     catalogue = Catalogue.load(project.root)
     report_failures(catalogue)
+    catalogue.find("category", making.category)
     cache = cache_folder()
     with cache_faults(cache):
         environment = prepare_environment(
@@ -151,7 +162,7 @@ def opened_bench(
             sandbox=strongest_sandbox(catalogue)[1],
             scratch=scratch,
             cancelled=threading.Event(),
-            test_seconds=test_seconds,
+            test_seconds=making.test_timeout,
         )
     finally:
         remove_tree(scratch)
