@@ -2,11 +2,15 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+from contextlib import suppress
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from akbench.dataset.format import MutationPart, OperatorChoice
 from akbench.dataset.mutation import apply_mutation, apply_unified_diff
+from akbench.dataset.unified_diff import apply_hunks, parse_hunks
 from akbench.spec import InputError
 
 OLD = "def a():\n    one = 1\n    return one\n\n\ndef b():\n    return 2\n"
@@ -72,6 +76,34 @@ def test_a_line_break_at_the_end_is_part_of_what_must_fit():
     assert apply(b"a", without) == b"b"
     with pytest.raises(InputError, match="whether a line break ends the file"):
         apply(b"a\n", without)
+
+
+lines = st.lists(st.sampled_from(["a", "b", "", " ", "@@ -1 +1 @@", "--- x", "\u2028", "-", "\x0c"]), max_size=8)
+
+
+@settings(max_examples=150, deadline=None)
+@given(lines, lines, st.booleans(), st.booleans(), st.integers(0, 3))
+def test_every_change_that_a_diff_tool_can_write_is_applied(old, new, old_ends, new_ends, context):
+    before, after = ("\n".join(each) + "\n" * ends * bool(each) for each, ends in ((old, old_ends), (new, new_ends)))
+    kept = [each.split("\n") for each in (before, after)]
+    parts = [[f"{line}\n" for line in each[:-1]] + ([each[-1]] if each[-1] else []) for each in kept]
+    text = "".join(
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+        for line in difflib.unified_diff(*parts, n=context)
+    )
+    if before != after:
+        assert apply_hunks(before, parse_hunks(text), file="x") == after
+
+
+pieces = ["@@ -1,2 +1,2 @@", "@@ -0,0 +1 @@", " a", "-a", "+b", "", "\\ No newline at end of file", "x"]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.sampled_from(pieces)))
+def test_any_text_is_a_patch_or_refused(parts):
+    """Anything but an `InputError` fails."""
+    with suppress(InputError):
+        assert isinstance(apply_hunks("a\na\n", parse_hunks("\n".join(parts)), file="x"), str)
 
 
 @pytest.mark.parametrize(

@@ -19,18 +19,27 @@ _BEFORE, _AFTER = ("", " ", "-"), ("", " ", "+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hunk:
-    """One part of a diff: the first line it stands for (from 1), and the lines before and after, without endings.
+    """One part of a diff: the first line it stands for (from 1), and its lines with their signs, without endings.
 
     - `changed`: the lines of the old file that go or that something new comes after.
     - `ended_before`, `ended_after`: whether the last line of each side has an ending.
     """
 
     start: int
-    before: tuple[str, ...]
-    after: tuple[str, ...]
+    lines: tuple[str, ...]
     changed: tuple[int, ...]
     ended_before: bool = True
     ended_after: bool = True
+
+    @property
+    def before(self) -> tuple[str, ...]:
+        """The lines that must be there."""
+        return tuple(line[1:] for line in self.lines if line[:1] in _BEFORE)
+
+    @property
+    def after(self) -> tuple[str, ...]:
+        """The lines that take their place."""
+        return tuple(line[1:] for line in self.lines if line[:1] in _AFTER)
 
 
 def parse_hunks(diff: str) -> tuple[Hunk, ...]:
@@ -56,24 +65,21 @@ def _hunk(lines: Sequence[str], at: int, end: int) -> Hunk:
     _check_signs(body, at + 2)
     unended = {body[index - 1][:1] for index, line in enumerate(body) if line == _NO_END}
     kept = [line for line in body if line != _NO_END]
-    before = tuple(line[1:] for line in kept if line[:1] in _BEFORE)
-    after = tuple(line[1:] for line in kept if line[:1] in _AFTER)
     # A hunk that takes no line counts from the line before it.
     first = start if olds else start + 1
-    changed = tuple(_changed_lines(kept, first))
-    if (len(before), len(after)) != (olds, news) or not changed:
-        raise InputError(
-            f"the hunk at line {at + 1} of the patch says {olds} lines before and {news} after, "
-            f"but has {len(before)} and {len(after)}, {len(changed)} of them changed"
-        )
-    return Hunk(
+    hunk = Hunk(
         start=first,
-        before=before,
-        after=after,
-        changed=changed,
+        lines=tuple(kept),
+        changed=tuple(_changed_lines(kept, first)),
         ended_before=unended.isdisjoint(_BEFORE),
         ended_after=unended.isdisjoint(_AFTER),
     )
+    if (len(hunk.before), len(hunk.after)) != (olds, news) or not hunk.changed:
+        raise InputError(
+            f"the hunk at line {at + 1} of the patch says {olds} lines before and {news} after, "
+            f"but has {len(hunk.before)} and {len(hunk.after)}, {len(hunk.changed)} of them changed"
+        )
+    return hunk
 
 
 def _check_signs(body: Sequence[str], first: int) -> None:
@@ -128,15 +134,14 @@ def _compare(lines: Sequence[str], hunk: Hunk, file: str) -> None:
 
 
 def _rewritten(old: Sequence[str], hunk: Hunk, ending: str) -> Iterator[str]:
-    """The lines after; those that both sides begin or end with keep the endings they had."""
-    head = 0
-    while head < min(len(hunk.before), len(hunk.after)) and hunk.before[head] == hunk.after[head]:
-        head += 1
-    tail = 0
-    while tail < min(len(hunk.before), len(hunk.after)) - head and hunk.before[-1 - tail] == hunk.after[-1 - tail]:
-        tail += 1
-    yield from old[:head]
-    for index, text in enumerate(hunk.after[head : len(hunk.after) - tail], start=head):
-        is_last = index == len(hunk.after) - 1
-        yield text if is_last and not hunk.ended_after else text + ending
-    yield from old[len(old) - tail :] if tail else ()
+    """The lines after: kept ones as they were, with their own endings."""
+    number = 0
+    left = len(hunk.after)
+    for line in hunk.lines:
+        left -= line[:1] in _AFTER
+        if line[:1] == "+":
+            yield line[1:] if left == 0 and not hunk.ended_after else line[1:] + ending
+        else:
+            if line[:1] != "-":
+                yield old[number]
+            number += 1
