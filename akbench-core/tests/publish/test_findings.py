@@ -101,7 +101,7 @@ REFUSED = {
     ),
     "a flaky target": (
         {SOLVED: (GOOD_SOLVED, judgement(result("new.py::a", "failed")), GOOD_SOLVED)},
-        "target test tests/test_new.py::a is flaky: on the reference solution it passed 2 of 3 times",
+        "target test tests/test_new.py::a is flaky: on the reference solution it passed 2 of 3 times (failed)",
     ),
     "a naive fix that is a solution": (
         {"naive_quick": (GOOD_SOLVED,)},

@@ -13,7 +13,7 @@ from akbench_datasets.pytest_environment import PYTEST, PYTHON
 
 __all__ = ["read_exercism_track", "read_polyglot"]
 
-_TEST_SECONDS = 20
+_TEST_SECONDS = 60
 _CHECK_SECONDS = 300
 _ASSUMED = "Difficulties are not stated by the source; all are held to be medium."
 

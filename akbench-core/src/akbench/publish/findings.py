@@ -105,7 +105,10 @@ def _flaky_targets(judged: Mapping[str, Judged], flaky: Iterable[FlakyTest]) -> 
     targets = _ids(judged[SOLVED], TestRole.TARGET) | _ids(judged[UNSOLVED], TestRole.TARGET)
     for test in flaky:
         if test.id in targets:
-            yield f"target test {test.id} is flaky: on {_word(test.state)} it passed {test.passed} of {test.of} times"
+            bad = _first_bad(judged[test.state].tests()[test.id])
+            how = f" ({bad.status}{_message(bad)})" if bad else ""
+            times = f"it passed {test.passed} of {test.of} times{how}"
+            yield f"target test {test.id} is flaky: on {_word(test.state)} {times}"
 
 
 def _unsolved_problems(judged: Mapping[str, Judged], flaky: set[str]) -> Iterator[str]:
@@ -165,10 +168,14 @@ def _ruin_problems(judged: Mapping[str, Judged]) -> Iterator[str]:
 
 def _failures(each: Judged, role: TestRole, flaky: set[str], where: str) -> Iterator[str]:
     for name, results in each.tests().items():
-        bad = next((result for result in results if result is not None and not _passed(result)), None)
+        bad = _first_bad(results)
         if bad is None or name in flaky or bad.role is not role:
             continue
         yield f"{role} test {name} does not pass on {where} ({bad.status}{_message(bad)})"
+
+
+def _first_bad(results: Iterable[TestResult | None]) -> TestResult | None:
+    return next((result for result in results if result is not None and not _passed(result)), None)
 
 
 def _message(test: TestResult) -> str:
