@@ -159,7 +159,8 @@ def _readable_value(value: JsonValue) -> JsonValue:
         return _readable(value)
     # Any other character would not come back from a block as it went in.
     if isinstance(value, str) and "\n" in value and all(char.isprintable() or char == "\n" for char in value):
-        return LiteralScalarString(value)
+        block: str = LiteralScalarString(value)
+        return block
     return value
 
 
