@@ -16,7 +16,7 @@ from akbench.dataset.dataset import load_dataset
 ENVIRON = {"PATH": os.environ["PATH"], "HOME": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
 MUTATE = (
     *("dataset", "mutate", "starter", "--like", "greet-001", "--file", "greeting/*.py", "--tests", "tests"),
-    *("--keep", "1", "--repetitions", "1", "--prefix", "made", "--json"),
+    *("--operator", "comparison-negate", "--keep", "1", "--repetitions", "1", "--prefix", "made", "--json"),
 )
 
 

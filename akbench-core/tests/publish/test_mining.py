@@ -93,3 +93,15 @@ def test_what_is_no_repository_or_no_commit_is_refused(checkout: Path, tmp_path:
         subjects(tmp_path)
     with pytest.raises(InputError, match="there is no commit 'nowhere'"):
         subjects(checkout, revision="nowhere")
+
+
+def test_a_test_that_is_a_link_makes_no_task(checkout: Path, tmp_path: Path):
+    copy = tmp_path / "copy"
+    subprocess.run(["git", "clone", "-q", checkout, copy], check=True, env=ENVIRON)
+    (copy / "tests" / "test_link.py").symlink_to("test_n.py")
+    (copy / "n.py").write_text("x = 4\n")
+    git(copy, "add", "-A")
+    git(copy, "commit", "-q", "-m", "link")
+    newest = next(commits_with_tests(copy, revision="HEAD", stop=None, tests=TEST_GLOBS, most_files=3))
+    with pytest.raises(InputError, match=r"'tests/test_link\.py' is a symbolic link"):
+        trees_of(newest, object_folder(copy))

@@ -163,7 +163,7 @@ def _past(repository: Repo, commit: Commit, is_test: Callable[[bytes], bool]) ->
 def trees_of(past: PastCommit, objects: Path) -> CommitTrees:
     """The commit's trees, their contents in the git object directory `objects`.
 
-    Raises `InputError` for submodules, and for what a partial copy of the repository lacks.
+    Raises `InputError` for submodules, links among the tests, and for what a partial copy of the repository lacks.
     """
     try:
         before, after = read_tree(objects, past.parent_tree), read_tree(objects, past.tree)
@@ -172,6 +172,9 @@ def trees_of(past: PastCommit, objects: Path) -> CommitTrees:
     for tree in (before, after):
         _check_complete(tree, objects)
     tests = Tree(entries={path: after.entries[path] for path in past.tests}, stores=after.stores)
+    links = [path for path, entry in tests.entries.items() if entry.mode == LINK]
+    if links:
+        raise InputError(f"{os.fsdecode(links[0])!r} is a symbolic link, which the tests of a dataset cannot be")
     kept = {path: entry for path, entry in before.entries.items() if path not in past.code}
     changed = {path: after.entries[path] for path in past.code if path in after.entries}
     return CommitTrees(before=before, tests=tests, solved=Tree(entries={**kept, **changed}, stores=after.stores))

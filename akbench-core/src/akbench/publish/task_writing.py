@@ -157,7 +157,11 @@ def _readable(value: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
 def _readable_value(value: JsonValue) -> JsonValue:
     if isinstance(value, dict):
         return _readable(value)
-    return LiteralScalarString(value) if isinstance(value, str) and "\n" in value else value
+    # Any other character would not come back from a block as it went in.
+    if isinstance(value, str) and "\n" in value and all(char.isprintable() or char == "\n" for char in value):
+        block: str = LiteralScalarString(value)
+        return block
+    return value
 
 
 def protecting(tests: Collection[str]) -> tuple[str, ...]:
