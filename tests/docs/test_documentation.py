@@ -43,7 +43,7 @@ def test_the_command_reference_is_what_the_commands_say(monkeypatch: pytest.Monk
 
 def test_the_tables_of_the_descriptor_pages_are_what_the_models_say():
     pages = generator("generate_descriptors").pages()
-    assert len(pages) == 3
+    assert len(pages) == 4
     for page, text in pages.items():
         assert page.read_text() == text, page.name
 

@@ -27,6 +27,7 @@ from akbench.spec import (
     AkbenchError,
     Evaluator,
     ExtensionError,
+    ImportedDataset,
     InputError,
     Plugin,
     Probe,
@@ -39,6 +40,7 @@ from akbench.spec import (
 )
 from akbench.spec.hooks import (
     AgentRecord,
+    DatasetImporterRecord,
     DescriptorRecord,
     DimensionRecord,
     EvaluatorRecord,
@@ -206,6 +208,20 @@ class Catalogue:
     def import_function(self, name: str) -> Callable[[Path, Path], str]:
         """The reader of the format `name`. Raises `InputError` that lists the formats there are."""
         return cast("Callable[[Path, Path], str]", self._adapter(ImporterRecord, name, "import format").function())
+
+    def dataset_importers(self) -> tuple[Adapter, ...]:
+        """All readers of public sets of tasks, by format."""
+        return self._all(DatasetImporterRecord)
+
+    def read_foreign_dataset(self, name: str, source: Path) -> ImportedDataset:
+        """The set of tasks in the checkout `source`, of the format `name`."""
+        adapter = self._adapter(DatasetImporterRecord, name, "dataset format")
+        function = adapter.function()
+        with adapter.guard("cannot read the checkout"):
+            found = function(source)
+        if not isinstance(found, ImportedDataset):
+            raise ExtensionError(f"dataset importer {name!r} returned {type(found).__name__}, no ImportedDataset")
+        return found
 
     def _all(self, kind: type[Record]) -> tuple[Adapter, ...]:
         return tuple(self._adapters[key] for key in sorted(k for k in self._adapters if k[0] is kind))

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from akbench import __version__
 from akbench.catalogue import Adapter, Catalogue, Probing
 from akbench.dataset.assembly import AssembledTask, assemble
-from akbench.dataset.dataset import Dataset, Task, find_dataset, load_dataset
+from akbench.dataset.dataset import UNWRITTEN, Dataset, Task, find_dataset, load_dataset
 from akbench.dataset.environment import PreparedEnvironment, prepare_environment
-from akbench.dataset.format import SdistSource
 from akbench.descriptors.configuration import NamedVariable
 from akbench.descriptors.kinds import ExperimentDescriptor, RuntimeDescriptor
 from akbench.descriptors.snapshot import Snapshot, load
@@ -280,6 +279,10 @@ def task_evaluator(task: Task, catalogue: Catalogue) -> tuple[Adapter, Evaluator
 
 def check_task(task: Task, catalogue: Catalogue) -> None:
     """Check what a task names against what is registered. Raises `InputError` with the place in the task's files."""
+    if UNWRITTEN in task.description:
+        line = task.description[: task.description.index(UNWRITTEN)].count("\n") + 1
+        place = f"{task.folder / 'description.md'}:{line}:1"
+        raise InputError("the description is still to be written; write it and remove this line", place=place)
     try:
         catalogue.find("category", task.descriptor.task.category)
     except InputError as error:
@@ -305,7 +308,7 @@ def _ready_task(task: Task, dataset: Dataset, catalogue: Catalogue, cache: Path)
             python=wanted.python,
             requirements=wanted.requirements,
             cache=cache,
-            forbidden=repository.name if isinstance(repository, SdistSource) else None,
+            forbidden=repository.name,
         )
     except InputError as error:
         raise task.snapshot.document.error(str(error), ("task", "environment")) from error
@@ -587,7 +590,7 @@ def _experiment_record(loaded: Loaded, experiment_id: str) -> ExperimentRecord:
         created_at=datetime.now(UTC),
         dataset_id=loaded.dataset.model.id,
         dataset_version=loaded.dataset.model.version,
-        dataset_hash=loaded.dataset.digest,
+        dataset_hash=loaded.dataset.hash,
         descriptor=loaded.experiment.document.text,
         plan=loaded.plan,
         snapshots=_snapshots(loaded),

@@ -23,7 +23,7 @@ from packaging.utils import canonicalize_name
 from akbench.dataset.interpreter import Interpreter, find_interpreter
 from akbench.spec import HostError, InputError
 
-__all__ = ["PreparedEnvironment", "prepare_environment"]
+__all__ = ["PreparedEnvironment", "environment_key", "prepare_environment"]
 
 _PINNED = re.compile(r"==[^=*,]+")
 _RECORD = "environment.json"
@@ -68,6 +68,11 @@ def prepare_environment(
             if not _usable(root, interpreter):
                 _build(interpreter, pins, root)
     return _recorded(root, key)
+
+
+def environment_key(*, python: str, requirements: Iterable[str]) -> str:
+    """The key that `prepare_environment` would give, without building anything. Raises as that does."""
+    return _key(find_interpreter(python), _pins(requirements, None))
 
 
 def _pins(requirements: Iterable[str], forbidden: str | None) -> tuple[str, ...]:
