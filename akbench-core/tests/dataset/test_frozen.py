@@ -56,7 +56,7 @@ def vouch(folder: Path, catalogue: Catalogue, **said: object) -> Dataset:
 
 def plan(dataset: Dataset, catalogue: Catalogue, more: str = "") -> Plan:
     snapshot = load_document(parse(EXPERIMENT % more, "e.yaml"), ExperimentDescriptor, origin="test")
-    return plan_experiment(snapshot, catalogue, dataset, ResolvedSandbox(id="bubblewrap", bounded=True))
+    return plan_experiment(snapshot, catalogue, dataset, ResolvedSandbox(id="bubblewrap", bounded=True), {})
 
 
 def change(path: Path) -> None:
