@@ -9,6 +9,7 @@ import nox
 
 ROOT = Path(__file__).parent
 DISTRIBUTIONS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["uv"]["workspace"]["members"]
+PINS = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]["dev"]
 SOURCES = [f"{name}/src" for name in DISTRIBUTIONS if (ROOT / name / "src").is_dir()]
 
 nox.options.sessions = ["lint", "types", "docs", "tests", "build"]
@@ -39,7 +40,7 @@ def docs(session: nox.Session) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """All tests, on all cores."""
-    session.run("pytest", "-q", "-n", "auto", "--dist", "loadgroup", *session.posargs)
+    session.run("pytest", "-q", "-n", "auto", "--dist", "loadscope", *session.posargs)
 
 
 @nox.session
@@ -56,6 +57,7 @@ def build(session: nox.Session) -> None:
         session.run(UV, "build", "--quiet", "--all-packages", "--wheel", "--out-dir", wheels, external=True)
         for path in DISTRIBUTIONS:
             install_alone(session, tomllib.loads((ROOT / path / "pyproject.toml").read_text())["project"], folder)
+        try_third_party(session, folder)
 
 
 def install_alone(session: nox.Session, project: dict, folder: str) -> None:
@@ -71,6 +73,20 @@ def install_alone(session: nox.Session, project: dict, folder: str) -> None:
     if "akbench" in programs:
         session.run(f"{venv}/bin/akbench", "doctor", external=True)
         session.run(f"{venv}/bin/akbench", "agent", "list", external=True)
+
+
+def try_third_party(session: nox.Session, folder: str) -> None:
+    """Build the example of somebody else's adapter, install its wheel as a user does, and try it by its contract."""
+    source, venv = ROOT / "examples" / "akbench-agent-ruff", f"{folder}/third-party"
+    session.run(UV, "build", "--quiet", "--wheel", "--out-dir", f"{folder}/wheels", str(source), external=True)
+    session.run(UV, "venv", "--quiet", venv, external=True)
+    wanted = ("akbench-agent-ruff", "akbench-core[testing]", *(pin for pin in PINS if pin.startswith("ruff==")))
+    target = ("--python", f"{venv}/bin/python", "--find-links", f"{folder}/wheels")
+    session.run(UV, "pip", "install", "--quiet", *target, *wanted, external=True)
+    own = {"PATH": f"{venv}/bin:{os.environ['PATH']}", "AKBENCH_STATE": f"{folder}/state"}
+    session.run(f"{venv}/bin/akbench", "agent", "list", external=True, env=own)
+    session.run(f"{venv}/bin/akbench", "extension", "check", "akbench-agent-ruff", external=True, env=own)
+    session.run(f"{venv}/bin/pytest", "-q", "-p", "no:cacheprovider", str(source / "tests"), external=True, env=own)
 
 
 @nox.session

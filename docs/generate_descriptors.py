@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, TypeAliasType, Union, get_args, get_
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from akbench.dataset.operators import OPERATORS
 from akbench.descriptors.configuration import DeclaredSupport
 from akbench.descriptors.dimension import DIMENSION_TYPES, TARGETS
 from akbench.descriptors.document import read
@@ -39,7 +40,7 @@ from akbench.spec import CAPABILITIES, JsonValue
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
-PAGES = ("DESCRIPTOR_SYSTEM.md", "DIMENSION_DESCRIPTORS.md", "CATEGORY_SYSTEM.md")
+PAGES = ("DESCRIPTOR_SYSTEM.md", "DIMENSION_DESCRIPTORS.md", "CATEGORY_SYSTEM.md", "TASK_FORMAT.md")
 BLOCK = re.compile(r"(<!-- generated: (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 WORDS: dict[Any, str] = {
     str: "text",
@@ -141,6 +142,12 @@ def categories() -> str:
     return table(("category", "what the agent is asked", "judged by", "tasks in the examples"), rows)
 
 
+def operators() -> str:
+    """The mutation operators."""
+    rows = [(f"`{each.id}`", str(each.version), each.summary, each.example) for each in OPERATORS.values()]
+    return table(("operator", "version", "what changes", "for example"), rows)
+
+
 def fields(model: type[BaseModel]) -> str:
     """The fields of one section."""
     known = meanings(model)
@@ -228,6 +235,7 @@ TABLES: dict[str, Callable[[], str]] = {
         targets,
         dimensions,
         categories,
+        operators,
     )
 }
 

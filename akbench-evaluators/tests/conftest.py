@@ -28,6 +28,7 @@ class Bench:
     environ: dict[str, str] = field(default_factory=dict)
     report_limit: int = REPORT_LIMIT
     cancel_after: float | None = None
+    quarantined: tuple[str, ...] = ()
 
     @property
     def workspace(self) -> Path:
@@ -83,6 +84,7 @@ class Bench:
             report_fd=report_fd,
             timeout_seconds=timeout,
             config=config,
+            quarantined=self.quarantined,
         )
 
     def _execute(self, invocation, reading, writing, timeout):

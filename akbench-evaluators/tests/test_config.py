@@ -32,8 +32,9 @@ GOOD_COMMAND = {"command": ["make", "check"], "success_exit_codes": [0, 2]}
         ({"timeout_seconds": 0}, "timeout_seconds", "positive number of seconds"),
         ({"timeout_seconds": 1e300}, "timeout_seconds", "at most 604800"),
         ({"timeout_seconds": True}, "timeout_seconds", "positive number of seconds"),
+        ({"test_timeout_seconds": 0}, "test_timeout_seconds", "positive number of seconds"),
         ({"timeout_seconds": "5"}, "timeout_seconds", "positive number of seconds"),
-        ({"targets": []}, "targets", "use one of deselect, regression, target, timeout_seconds"),
+        ({"targets": []}, "targets", "use one of deselect, regression, target, test_timeout_seconds, timeout_seconds"),
     ],
 )
 def test_a_bad_pytest_configuration_names_the_key_and_the_mend(change, key, mend):
@@ -64,6 +65,7 @@ def test_a_bad_command_configuration_names_the_key_and_the_mend(change, key, men
 
 
 NEEDED = {"pytest": {"target": ["tests"]}, "command": {"command": ["true"]}}
+WITHOUT_DEFAULT = {"test_timeout_seconds"}
 
 
 @pytest.mark.parametrize("record", hooks.akbench_register_evaluators(), ids=lambda record: record.id)
@@ -74,7 +76,9 @@ def test_the_defaults_of_a_registered_descriptor_are_accepted_and_every_key_is_d
     assert evaluator["adapter"] == record.id
     needed = NEEDED[record.id]
     _adapter(record).check_config(evaluator["config"] | needed)
-    assert set(evaluator["configuration_schema"]) == set(evaluator["config"]) | set(needed)
+    assert set(evaluator["configuration_schema"]) == set(evaluator["config"]) | set(needed) | (
+        WITHOUT_DEFAULT if record.id == "pytest" else set()
+    )
 
 
 def _descriptor(record):

@@ -419,3 +419,50 @@ def test_a_test_that_the_suite_itself_drops_is_missing(bench):
     judgement = bench.pytest(**CONFIG)
     assert judgement.outcome is spec.Outcome.REGRESSION
     assert statuses(judgement)["tests/test_old.py::test_zero"] == "missing"
+
+
+ENDLESS = """
+import time
+
+def test_first():
+    while True:
+        pass
+
+def test_swallows_everything():
+    while True:
+        try:
+            time.sleep(0.01)
+        except BaseException:
+            if len(caught) == 2:
+                raise
+            caught.append(1)
+
+caught = []
+
+class TestSetUp:
+    def setup_method(self):
+        while True:
+            pass
+
+    def test_is_never_reached(self):
+        pass
+
+def test_last():
+    assert True
+"""
+
+
+def test_endless_tests_fail_one_by_one_and_the_ones_after_them_still_report(bench):
+    bench.lay({"tests/test_endless.py": ENDLESS})
+    judgement = bench.pytest(target=["tests/test_endless.py"], test_timeout_seconds=0.3)
+    assert judgement.outcome is spec.Outcome.PARTIAL_SUCCESS, judgement
+    assert [test.status for test in judgement.tests] == ["failed", "failed", "error", "passed"]
+    assert "ran longer than 0.3 s (test_timeout_seconds)" in judgement.tests[0].message
+
+
+def test_a_quarantined_test_counts_for_nothing(bench):
+    bench.lay({"calc.py": "def add(a, b):\n    return a + b or 7\n", **SUITE})
+    bench.quarantined = ("tests/test_old.py::test_zero",)
+    judgement = bench.pytest(**CONFIG)
+    assert judgement.outcome is spec.Outcome.FULL_SUCCESS, judgement
+    assert of_role(judgement, spec.TestRole.REGRESSION) == ["tests/test_old.py::TestModule::test_has_add"]

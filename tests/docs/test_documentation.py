@@ -43,13 +43,17 @@ def test_the_command_reference_is_what_the_commands_say(monkeypatch: pytest.Monk
 
 def test_the_tables_of_the_descriptor_pages_are_what_the_models_say():
     pages = generator("generate_descriptors").pages()
-    assert len(pages) == 3
+    assert len(pages) == 4
     for page, text in pages.items():
         assert page.read_text() == text, page.name
 
 
 def test_the_hook_reference_is_what_the_hookspecs_say():
     assert (ROOT / "docs" / "HOOKS.md").read_text() == generator("generate_hooks").page()
+
+
+def test_the_tables_of_the_contract_tests_are_what_their_docstrings_say():
+    assert (ROOT / "docs" / "CONTRACT_TESTS.md").read_text() == generator("generate_contract_tests").page()
 
 
 def test_every_hook_that_is_called_is_in_the_reference_with_its_arguments():

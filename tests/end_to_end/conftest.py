@@ -7,12 +7,16 @@ import shutil
 from collections.abc import Callable, Iterator
 from functools import cache as remembered
 from pathlib import Path
+from typing import cast
 
 import pytest
 from project_under_test import ProjectUnderTest
 
+from akbench.catalogue import Catalogue
+from akbench.descriptors.kinds import AgentDescriptor
 from akbench.sandbox.bubblewrap import BubblewrapSandbox
 from akbench.spec import HostError
+from akbench.verdict import Verdict, keep_verdict, subject_of
 from akbench_agent_codex.program import find_program
 
 
@@ -50,20 +54,33 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return shared
 
 
+@pytest.fixture(scope="session")
+def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A state folder in which every installed agent has passed its contract tests; those have runs of their own."""
+    folder = tmp_path_factory.mktemp("state")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AKBENCH_STATE", str(folder))
+        for snapshot in Catalogue.load().descriptors("agent"):
+            adapter, _ = Catalogue.load().agent_adapter(cast("AgentDescriptor", snapshot.model).agent.adapter)
+            at = "2026-01-01T00:00:00+00:00"
+            keep_verdict(Verdict(subject=subject_of(adapter), at=at, passed=1, skipped=0, failed=()))
+    return folder
+
+
 @pytest.fixture
-def project(tmp_path: Path, cache: Path) -> Iterator[ProjectUnderTest]:
+def project(tmp_path: Path, cache: Path, state: Path) -> Iterator[ProjectUnderTest]:
     """What ``akbench init`` writes."""
-    yield from _starter(tmp_path / "project", cache)
+    yield from _starter(tmp_path / "project", cache, state)
 
 
 @pytest.fixture(scope="module")
-def shared_project(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Iterator[ProjectUnderTest]:
+def shared_project(tmp_path_factory: pytest.TempPathFactory, cache: Path, state: Path) -> Iterator[ProjectUnderTest]:
     """The same for all tests of a module: for runs that many tests look at and none changes."""
-    yield from _starter(tmp_path_factory.mktemp("shared") / "project", cache)
+    yield from _starter(tmp_path_factory.mktemp("shared") / "project", cache, state)
 
 
-def _starter(root: Path, cache: Path) -> Iterator[ProjectUnderTest]:
-    made = ProjectUnderTest(root, {"AKBENCH_CACHE": str(cache)})
+def _starter(root: Path, cache: Path, state: Path) -> Iterator[ProjectUnderTest]:
+    made = ProjectUnderTest(root, {"AKBENCH_CACHE": str(cache), "AKBENCH_STATE": str(state)})
     made.root.mkdir()
     assert made.akbench("init").returncode == 0
     yield made

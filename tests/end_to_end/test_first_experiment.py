@@ -6,6 +6,7 @@ import hashlib
 import json
 import shutil
 import sqlite3
+from importlib import metadata
 from pathlib import Path
 
 from project_under_test import ProjectUnderTest
@@ -205,3 +206,19 @@ def test_without_bubblewrap_the_experiment_falls_back_and_says_why(project: Proj
     assert shown["status"] == "valid_with_warnings"
     (reason,) = [reason for reason in shown["status_reasons"] if "confines nothing" in reason]
     assert "apt-get install bubblewrap" in reason
+
+
+def test_an_agent_without_a_passing_contract_verdict_makes_no_plainly_valid_experiment(
+    project: ProjectUnderTest, tmp_path: Path
+):
+    file = project.experiment("untried", "oracle: {id: oracle}")
+    untried = {"AKBENCH_STATE": str(tmp_path / "empty")}
+    assert project.akbench("experiment", "run", file, **untried).returncode == 0
+    shown = project.show("exp-0001")
+    assert shown["status"] == "valid_with_warnings"
+    version = metadata.version("akbench-core")
+    mend = "run: akbench extension check akbench-core"
+    wanted = f"no passing contract verdict for version {version} of agent 'oracle'; {mend}"
+    assert wanted in shown["status_reasons"]
+    assert project.akbench("experiment", "run", file).returncode == 0
+    assert project.show("exp-0002")["status"] == ("valid" if shown["status_reasons"] == [wanted] else shown["status"])

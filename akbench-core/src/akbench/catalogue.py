@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 from akbench.descriptors.document import parse, read
 from akbench.descriptors.kinds import (
@@ -27,8 +27,11 @@ from akbench.spec import (
     AkbenchError,
     Evaluator,
     ExtensionError,
+    ImportedDataset,
     InputError,
     Plugin,
+    Probe,
+    ProbeContext,
     Reading,
     RunFacts,
     Runtime,
@@ -37,6 +40,7 @@ from akbench.spec import (
 )
 from akbench.spec.hooks import (
     AgentRecord,
+    DatasetImporterRecord,
     DescriptorRecord,
     DimensionRecord,
     EvaluatorRecord,
@@ -49,7 +53,14 @@ from akbench.spec.hooks import (
     SandboxRecord,
 )
 
-__all__ = ["Adapter", "Catalogue"]
+__all__ = ["Adapter", "Catalogue", "Probing"]
+
+
+class Probing(Protocol):
+    """An adapter that can be asked what is installed."""
+
+    def probe(self, context: ProbeContext, /) -> Probe:
+        """What is installed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +84,15 @@ class Adapter:
         """Run the adapter's own code; however it fails is an `ExtensionError` that names it (see `foreign_code`)."""
         with foreign_code(f"adapter {self.record.id!r} of {self.distribution} {self.version} {failing}"):
             yield
+
+    def probed(self, adapter: Probing, context: ProbeContext) -> Probe:
+        """What `adapter`, built from this record, finds on this machine. Raises `ExtensionError` that names it."""
+        with self.guard("cannot be probed"):
+            found: object = adapter.probe(context)
+        if not isinstance(found, Probe):
+            owner = f"adapter {self.record.id!r} of {self.distribution} {self.version}"
+            raise ExtensionError(f"{owner}: probe returned {type(found).__name__}, expected Probe")
+        return found
 
     def function(self) -> Any:
         """Import the target, a function."""
@@ -160,6 +180,10 @@ class Catalogue:
         adapter = self._adapter(SandboxRecord, name, "sandbox")
         return adapter, cast("Sandbox", adapter.load(Sandbox))
 
+    def registered(self, kind: type[Record], name: str) -> Adapter | None:
+        """The adapter of this kind with id `name`, not loaded; None if no extension brings one."""
+        return self._adapters.get((kind, name))
+
     def sandbox_names(self) -> tuple[str, ...]:
         """All sandboxes, in the order of registration: strongest first among the built-in ones."""
         return tuple(name for kind, name in self._adapters if kind is SandboxRecord)
@@ -184,6 +208,20 @@ class Catalogue:
     def import_function(self, name: str) -> Callable[[Path, Path], str]:
         """The reader of the format `name`. Raises `InputError` that lists the formats there are."""
         return cast("Callable[[Path, Path], str]", self._adapter(ImporterRecord, name, "import format").function())
+
+    def dataset_importers(self) -> tuple[Adapter, ...]:
+        """All readers of public sets of tasks, by format."""
+        return self._all(DatasetImporterRecord)
+
+    def read_foreign_dataset(self, name: str, source: Path) -> ImportedDataset:
+        """The set of tasks in the checkout `source`, of the format `name`."""
+        adapter = self._adapter(DatasetImporterRecord, name, "dataset format")
+        function = adapter.function()
+        with adapter.guard("cannot read the checkout"):
+            found = function(source)
+        if not isinstance(found, ImportedDataset):
+            raise ExtensionError(f"dataset importer {name!r} returned {type(found).__name__}, no ImportedDataset")
+        return found
 
     def _all(self, kind: type[Record]) -> tuple[Adapter, ...]:
         return tuple(self._adapters[key] for key in sorted(k for k in self._adapters if k[0] is kind))

@@ -15,11 +15,63 @@ from xml.etree import ElementTree as ET
 
 from akbench.catalogue import Adapter
 from akbench.spec import HostError
+from akbench.spec.hooks import AgentRecord, EvaluatorRecord, PluginRecord, RuntimeRecord, SandboxRecord
 from akbench.verdict import FailedTest, Verdict, subject_of
 
-__all__ = ["run_contract_tests"]
+__all__ = ["check_contract", "has_contract", "run_contract_tests"]
 
 _LONGEST_MESSAGE = 500
+_LONGEST_SECONDS = 1800.0
+_CANNOT_RUN = "cannot run here"
+_CLASSES = {
+    AgentRecord: "AgentContract",
+    RuntimeRecord: "RuntimeContract",
+    PluginRecord: "PluginContract",
+    EvaluatorRecord: "EvaluatorContract",
+    SandboxRecord: "SandboxContract",
+}
+_SOURCE = """\
+from akbench.testing import {contract}
+
+
+class TestInstalled({contract}):
+    {attribute} = {value!r}
+"""
+
+
+def has_contract(adapter: Adapter) -> bool:
+    """Whether there are contract tests for this kind of adapter."""
+    return type(adapter.record) in _CLASSES
+
+
+def check_contract(adapter: Adapter) -> Verdict:
+    """Try an installed adapter by the contract tests of its kind, with the trial of its own descriptor.
+
+    The verdict is not kept yet. Raises `HostError` where pytest is not installed.
+    """
+    record, contract = adapter.record, _CLASSES[type(adapter.record)]
+    if isinstance(record, SandboxRecord):
+        attribute, value = "sandbox_id", record.id
+    elif record.descriptors:
+        attribute, value = "descriptor", record.descriptors[0]
+    else:
+        missing = FailedTest(name="descriptor", message="the record names no descriptor, so nothing says how to try it")
+        return Verdict(subject=subject_of(adapter), at=_now(), passed=0, skipped=0, failed=(missing,))
+    environ = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        "PYTEST_ADDOPTS": "",
+    }
+    with tempfile.TemporaryDirectory(prefix="akbench-contract-") as name:
+        source = Path(name) / "test_installed.py"
+        source.write_text(_SOURCE.format(contract=contract, attribute=attribute, value=value))
+        where = ("-c", os.devnull, "--rootdir", name, f"--basetemp={Path(name, 'made')}", str(source))
+        return run_contract_tests(adapter, where, environ=environ, timeout_seconds=_LONGEST_SECONDS)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def run_contract_tests(
@@ -39,8 +91,7 @@ def run_contract_tests(
         passed, skipped, failed = _counted(report) if report.exists() else (0, 0, ())
     if ending is not None:
         failed = (*failed, FailedTest(name="pytest", message=ending))
-    at = datetime.now(UTC).isoformat(timespec="seconds")
-    return Verdict(subject=subject_of(adapter), at=at, passed=passed, skipped=skipped, failed=failed)
+    return Verdict(subject=subject_of(adapter), at=_now(), passed=passed, skipped=skipped, failed=failed)
 
 
 def _run(
@@ -89,7 +140,9 @@ def _counted(report: Path) -> tuple[int, int, tuple[FailedTest, ...]]:
         if faults:
             name = "::".join(filter(None, (case.get("classname"), case.get("name"))))
             failed.append(FailedTest(name=name, message=_short(_said(faults[0]))))
-        elif case.find("skipped") is not None:
+        elif (skip := case.find("skipped")) is not None and (skip.get("message") or "").startswith(_CANNOT_RUN):
+            failed.append(FailedTest(name=str(case.get("name")), message=_short(str(skip.get("message")))))
+        elif skip is not None:
             skipped += 1
         else:
             passed += 1

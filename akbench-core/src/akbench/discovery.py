@@ -31,6 +31,7 @@ RECORDS: dict[str, type[Any]] = {
     "akbench_register_sandboxes": hooks.SandboxRecord,
     "akbench_register_exporters": hooks.ExporterRecord,
     "akbench_register_importers": hooks.ImporterRecord,
+    "akbench_register_dataset_importers": hooks.DatasetImporterRecord,
 }
 """Hook -> what it must return."""
 

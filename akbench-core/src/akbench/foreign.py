@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 import sys
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from importlib.metadata import Distribution, EntryPoint, distributions, entry_points
 
 __all__ = ["Identity", "cause_of", "distribution_of", "foreign_code", "installed_entry_points", "summary_of"]
@@ -24,12 +25,14 @@ def foreign_code(owner: str) -> Iterator[None]:
     """Run an extension's code; `owner` begins the message and names it.
 
     What it prints goes to standard error: standard output is the command's own. Errors of AK-Bench and a Ctrl-C pass;
-    however else the code ends, also by leaving the process, becomes an `ExtensionError`. For the main thread only.
+    however else the code ends, also by leaving the process, becomes an `ExtensionError`. Only in the main thread is
+    output kept apart: there is one standard output for all threads.
     """
     from akbench.spec.errors import AkbenchError, ExtensionError
 
     try:
-        with redirect_stdout(sys.stderr):
+        is_main = threading.current_thread() is threading.main_thread()
+        with redirect_stdout(sys.stderr) if is_main else nullcontext():
             yield
     except (AkbenchError, KeyboardInterrupt):
         raise

@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from akbench import __version__
-from akbench.catalogue import Adapter, Catalogue
+from akbench.catalogue import Adapter, Catalogue, Probing
 from akbench.dataset.assembly import AssembledTask, assemble
-from akbench.dataset.dataset import Dataset, Task, find_dataset, load_dataset
+from akbench.dataset.dataset import UNWRITTEN, Dataset, Task, find_dataset, load_dataset
 from akbench.dataset.environment import PreparedEnvironment, prepare_environment
-from akbench.dataset.format import SdistSource
 from akbench.descriptors.configuration import NamedVariable
 from akbench.descriptors.kinds import ExperimentDescriptor, RuntimeDescriptor
 from akbench.descriptors.snapshot import Snapshot, load
@@ -44,6 +43,7 @@ from akbench.spec import (
     Support,
 )
 from akbench.validity import judge_experiment
+from akbench.verdict import verdict_for
 from akbench.workspace.snapshot import Snapshot as TreeSnapshot
 from akbench.workspace.snapshot import take_snapshot
 
@@ -60,6 +60,10 @@ __all__ = [
     "run_experiment",
     "strongest_sandbox",
 ]
+
+
+OWN = "akbench-core"
+"""The distribution that this module belongs to."""
 
 
 class Observer(Protocol):
@@ -148,6 +152,7 @@ def load_experiment(project: Project, path: Path, catalogue: Catalogue) -> Loade
         shortcomings=_shortcomings(adapter, sandbox, experiment, catalogue),
     )
     plan = plan_experiment(experiment, catalogue, dataset, resolved, _probes(experiment, catalogue, sandbox))
+    plan = replace(plan, warnings=(*plan.warnings, *_untried(plan, catalogue)))
     _check_script(experiment, project)
     return Loaded(
         project=project,
@@ -157,6 +162,24 @@ def load_experiment(project: Project, path: Path, catalogue: Catalogue) -> Loade
         sandbox=(adapter, sandbox),
         sandbox_facts=facts,
         plan=plan,
+    )
+
+
+def _untried(plan: Plan, catalogue: Catalogue) -> tuple[str, ...]:
+    """Agents whose installed version has not passed its contract tests on this machine, a sentence per distribution.
+
+    The core's own are the same code as what would try them here; they are tried where the core is built.
+    """
+    found: dict[tuple[str, str], list[str]] = {}
+    for name, adapter_id in sorted({(variant.agent.id, variant.agent.adapter) for variant in plan.variants}):
+        adapter, _ = catalogue.agent_adapter(adapter_id)
+        verdict = verdict_for(adapter)
+        if adapter.distribution != OWN and (verdict is None or not verdict.is_pass):
+            found.setdefault((adapter.distribution, adapter.version), []).append(repr(name))
+    return tuple(
+        f"no passing contract verdict for version {version} of agent {' and '.join(names)}; run: "
+        f"akbench extension check {distribution}"
+        for (distribution, version), names in found.items()
     )
 
 
@@ -174,8 +197,7 @@ def _probes(experiment: Snapshot[ExperimentDescriptor], catalogue: Catalogue, sa
         declared = {each.name: os.environ[each.name] for each in described.environment if each.name in os.environ}
         context = ProbeContext(config=config, environ=declared, bounded=sandbox.bounded)
         try:
-            with adapter.guard("cannot be probed"):
-                found.setdefault(reference.id, agent.probe(context))
+            found.setdefault(reference.id, adapter.probed(agent, context))
         except AkbenchError as error:
             found[reference.id] = Probe(version=None, problems=(Problem(message=str(error), mend="correct it"),))
     return found
@@ -257,6 +279,10 @@ def task_evaluator(task: Task, catalogue: Catalogue) -> tuple[Adapter, Evaluator
 
 def check_task(task: Task, catalogue: Catalogue) -> None:
     """Check what a task names against what is registered. Raises `InputError` with the place in the task's files."""
+    if UNWRITTEN in task.description:
+        line = task.description[: task.description.index(UNWRITTEN)].count("\n") + 1
+        place = f"{task.folder / 'description.md'}:{line}:1"
+        raise InputError("the description is still to be written; write it and remove this line", place=place)
     try:
         catalogue.find("category", task.descriptor.task.category)
     except InputError as error:
@@ -282,7 +308,7 @@ def _ready_task(task: Task, dataset: Dataset, catalogue: Catalogue, cache: Path)
             python=wanted.python,
             requirements=wanted.requirements,
             cache=cache,
-            forbidden=repository.name if isinstance(repository, SdistSource) else None,
+            forbidden=repository.name,
         )
     except InputError as error:
         raise task.snapshot.document.error(str(error), ("task", "environment")) from error
@@ -505,15 +531,14 @@ class _Probed:
 def _probed(
     name: str,
     adapter: Adapter,
-    probing: _Probing,
+    probing: Probing,
     config: Mapping[str, JsonValue],
     named: tuple[NamedVariable, ...],
     loaded: Loaded,
 ) -> _Probed:
     declared = {each.name: os.environ[each.name] for each in named if each.name in os.environ}
     context = ProbeContext(config=config, environ=declared, bounded=loaded.sandbox[1].bounded)
-    with adapter.guard("cannot be probed"):
-        probe = probing.probe(context)
+    probe = adapter.probed(probing, context)
     return _Probed(
         name=name,
         probe=probe,
@@ -524,11 +549,6 @@ def _probed(
         },
         secrets=tuple(declared[each.name] for each in named if each.sensitive and each.name in declared),
     )
-
-
-class _Probing(Protocol):
-    def probe(self, context: ProbeContext, /) -> Probe:
-        """What is installed."""
 
 
 def _layer_facts(probed: list[_Probed]) -> dict[str, JsonValue]:
@@ -570,7 +590,7 @@ def _experiment_record(loaded: Loaded, experiment_id: str) -> ExperimentRecord:
         created_at=datetime.now(UTC),
         dataset_id=loaded.dataset.model.id,
         dataset_version=loaded.dataset.model.version,
-        dataset_hash=loaded.dataset.digest,
+        dataset_hash=loaded.dataset.hash,
         descriptor=loaded.experiment.document.text,
         plan=loaded.plan,
         snapshots=_snapshots(loaded),

@@ -7,6 +7,7 @@ import json
 import re
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 
 from akbench.catalogue import Adapter
@@ -23,13 +24,15 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 class Subject:
     """What a verdict is about. A verdict holds for exactly these versions and for no other.
 
-    `kind` is the kind of adapter (agent, runtime, ...); `adapter` its id.
+    `kind` is the kind of adapter (agent, runtime, ...); `adapter` its id; `code` the hash of all files of the package
+    that the adapter lies in, since an editable installation changes without a new version.
     """
 
     distribution: str
     version: str
     kind: str
     adapter: str
+    code: str
     core_version: str
     api: int
 
@@ -68,9 +71,24 @@ def subject_of(adapter: Adapter) -> Subject:
         version=adapter.version,
         kind=type(adapter.record).__name__.removesuffix("Record").lower(),
         adapter=adapter.record.id,
+        code=_code_hash(adapter.record.target),
         core_version=version("akbench-core"),
         api=API_VERSION,
     )
+
+
+def _code_hash(target: str) -> str:
+    """The hash of the files of the top package of ``package.module:Name``, compiled ones left out."""
+    digest = hashlib.sha256()
+    spec = find_spec(target.partition(":")[0].partition(".")[0])
+    for root in (spec.submodule_search_locations or ()) if spec else ():
+        for path in sorted(Path(root).rglob("*")):
+            if path.is_file() and path.suffix != ".pyc":
+                digest.update(f"{path.relative_to(root)}\0".encode("utf-8", "surrogateescape"))
+                digest.update(hashlib.sha256(path.read_bytes()).digest())
+    if spec is not None and spec.submodule_search_locations is None and spec.origin is not None:
+        digest.update(Path(spec.origin).read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def verdict_for(adapter: Adapter) -> Verdict | None:

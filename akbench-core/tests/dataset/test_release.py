@@ -9,7 +9,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from akbench.dataset.archive import read_archive
-from akbench.dataset.release import fetch_sdist
+from akbench.dataset.release import fetch_archive, fetch_sdist, sdist_sha256
 from akbench.spec import HostError, InputError
 
 ARCHIVE = b"not really an archive; nothing here opens it"
@@ -122,3 +122,26 @@ def test_a_real_release_is_fetched_and_read(tmp_path):
     assert b"more_itertools/recipes.py" in found.tree.entries
     assert found.oddities == ()
     assert fetch_sdist("more-itertools", "10.8.0", sha256, tmp_path, index_url="http://127.0.0.1:9/") == archive
+
+
+def test_the_index_says_the_hash_of_a_release(index):
+    assert sdist_sha256("some-lib", "1.0", index_url=index.url) == SHA256
+    with pytest.raises(InputError, match=r"lists no sha256 for some_lib-0\.9\.tar\.gz"):
+        sdist_sha256("some-lib", "0.9", index_url=index.url)
+    with pytest.raises(InputError, match=r"no \.tar\.gz of some-lib 2\.0; the last versions with one: 1\.0, 0\.9"):
+        sdist_sha256("some-lib", "2.0", index_url=index.url)
+
+
+def test_an_archive_is_fetched_once_from_an_address(index, tmp_path):
+    url = index.url.replace("/simple/", "/some_lib-1.0.tar.gz")
+    place = fetch_archive(url, SHA256, tmp_path / "cache")
+    assert place.read_bytes() == ARCHIVE
+    assert fetch_archive("http://127.0.0.1:9/gone", SHA256, tmp_path / "cache") == place
+
+
+def test_an_archive_that_cannot_be_had_or_is_another_is_refused(index, tmp_path):
+    with pytest.raises(HostError, match="cannot be fetched: it answered 404"):
+        fetch_archive(index.url.replace("/simple/", "/none.zip"), SHA256, tmp_path / "cache")
+    with pytest.raises(InputError, match=f"is given as 0000.*, but it is {SHA256}"):
+        fetch_archive(index.url.replace("/simple/", "/some_lib-1.0.tar.gz"), "0" * 64, tmp_path / "cache")
+    assert list((tmp_path / "cache/archives").iterdir()) == []

@@ -53,8 +53,10 @@ def install_agent(site: Path, name: str) -> None:
 
 
 def agent_descriptor(name: str) -> str:
-    capabilities = ", ".join(f"{each}: unknown" for each in CAPABILITIES)
+    support = {**dict.fromkeys(CAPABILITIES, "unknown"), "task_submission": "no"}
+    capabilities = ", ".join(f"{each}: {value}" for each, value in support.items())
     return (
         f'schema_version: "1.0"\nid: {name}\nversion: "1.0.0"\nagent:\n  adapter: {name}-adapter\n'
         f"  execution_type: process\n  capabilities: {{{capabilities}}}\n"
+        "  trial: {task: {prompt: Do nothing.}}\n"
     )

@@ -78,9 +78,36 @@ def test_show_tells_records_descriptors_hooks_and_the_missing_verdict(site: Path
 
 
 def test_check_is_content_with_a_good_extension(site: Path):
-    done = akbench(site, "extension", "check", "fake-two")
+    done = akbench(site, "extension", "check", "fake-two", "--no-contract")
     assert done.returncode == 0, done.stderr
     assert "fake_two.adapter:Agent can be imported" in done.stdout
+
+
+def test_check_tries_an_agent_and_keeps_its_verdict(site: Path, tmp_path: Path):
+    state = {"AKBENCH_STATE": str(tmp_path / "state")}
+    done = akbench(site, "extension", "check", "fake-two", "--json", **state)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (contract,) = [each for each in json.loads(done.stdout)["findings"] if each["what"].startswith("contract")]
+    assert (contract["what"], contract["ok"]) == ("contract of agent fake-two-adapter", True)
+    (kept,) = json.loads(akbench(site, "extension", "show", "fake-two", "--json", **state).stdout)["verdicts"]
+    assert kept["verdict"]["is_pass"]
+    assert (kept["verdict"]["passed"], kept["verdict"]["failed"]) == (20, [])
+
+
+def test_check_names_the_contract_test_that_an_agent_fails(tmp_path: Path):
+    install_agent(tmp_path, "liar")
+    adapter = tmp_path / "liar" / "adapter.py"
+    adapter.write_text(
+        adapter.read_text().replace(": pass", ":")
+        + "    def interpret(self, evidence):\n"
+        + "        return AgentOutcome(status=AgentStatus.COMPLETED)\n"
+        + "from akbench.spec import AgentOutcome, AgentStatus\n"
+    )
+    done = akbench(tmp_path, "extension", "check", "liar", "--json", AKBENCH_STATE=str(tmp_path / "state"))
+    assert done.returncode == 1, done.stderr
+    (wrong,) = [each for each in json.loads(done.stdout)["findings"] if not each["ok"]]
+    assert wrong["what"] == "contract of agent liar-adapter"
+    assert "test_a_broken_program_has_completed_nothing" in wrong["detail"]
 
 
 def test_check_names_every_fault_and_ends_with_one(site: Path):

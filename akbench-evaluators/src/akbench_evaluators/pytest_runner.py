@@ -21,6 +21,7 @@ import pytest
 
 from akbench_evaluators.node_ids import last_name, path_of, selected
 from akbench_evaluators.signed_report import ReportWriter
+from akbench_evaluators.test_clock import TestClock
 
 __all__ = ["SuiteReporter", "main"]
 
@@ -159,7 +160,10 @@ def _run(report: ReportWriter, settings: dict[str, Any]) -> int:
         *("--import-mode=importlib", "--continue-on-collection-errors", "-p", "no:cacheprovider"),
         *("--tb=short", "--", *paths),
     ]
-    return int(pytest.main(arguments, plugins=[SuiteReporter(report, chosen, settings["deselect"])]))
+    plugins: list[object] = [SuiteReporter(report, chosen, settings["deselect"])]
+    if settings["test_timeout_seconds"] is not None:
+        plugins.append(TestClock(settings["test_timeout_seconds"]))
+    return int(pytest.main(arguments, plugins=plugins))
 
 
 def _folders_outside_packages(paths: list[str]) -> list[Path]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import PurePosixPath
 
 from akbench.spec import (
@@ -24,7 +24,7 @@ from akbench_evaluators.suite_verdict import Suite, SuiteRun, judge_suite
 
 __all__ = ["PytestEvaluator"]
 
-_KEYS = ("target", "regression", "deselect", "timeout_seconds")
+_KEYS = ("target", "regression", "deselect", "timeout_seconds", "test_timeout_seconds")
 _INI = "akbench_pytest.ini"
 _STEERING = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
 
@@ -36,6 +36,7 @@ class PytestEvaluator(Evaluator):
         """Raise `InputError` with the key and the mend if `config` cannot be used."""
         reject_unknown_keys(config, _KEYS)
         require_seconds(config, "timeout_seconds")
+        require_seconds(config, "test_timeout_seconds")
         suite = _suite(config)
         for key, selectors in (
             ("target", suite.target),
@@ -50,7 +51,7 @@ class PytestEvaluator(Evaluator):
 
     def prepare(self, request: EvaluationRequest) -> EvaluationInvocation:
         """Say how to run the suite: isolated interpreter, harness-owned configuration, no plugin but pytest's own."""
-        suite = _suite(request.config)
+        suite = _suite(request.config, request.quarantined)
         settings = {
             "workspace": request.workspace,
             "report_fd": request.report_fd,
@@ -59,12 +60,13 @@ class PytestEvaluator(Evaluator):
             "target": suite.target,
             "regression": suite.regression,
             "deselect": suite.deselect,
+            "test_timeout_seconds": request.config.get("test_timeout_seconds"),
         }
         return EvaluationInvocation(
             argv=runner_argv(request),
             environ=_environ(request.environ),
             files={
-                **runner_files("pytest_runner", "node_ids", "signed_report", settings=settings),
+                **runner_files("pytest_runner", "node_ids", "signed_report", "test_clock", settings=settings),
                 _INI: b"[pytest]\n",
             },
         )
@@ -75,18 +77,24 @@ class PytestEvaluator(Evaluator):
         if report is None or not report.records:
             return judge_unstarted(evidence.process)
         return judge_suite(
-            _suite(evidence.request.config),
+            _suite(evidence.request.config, evidence.request.quarantined),
             SuiteRun.read(report),
             evidence.process,
             truncated=evidence.report_truncated,
         )
 
+    def with_roles(
+        self, config: Mapping[str, JsonValue], target: Collection[str], regression: Collection[str]
+    ) -> Mapping[str, JsonValue]:
+        """The configuration that names these tests one by one."""
+        return {**config, "target": [*target], "regression": [*regression]}
 
-def _suite(config: Mapping[str, JsonValue]) -> Suite:
+
+def _suite(config: Mapping[str, JsonValue], quarantined: tuple[str, ...] = ()) -> Suite:
     return Suite(
         target=texts(config, "target", required=True),
         regression=texts(config, "regression"),
-        deselect=texts(config, "deselect"),
+        deselect=(*texts(config, "deselect"), *quarantined),
     )
 
 

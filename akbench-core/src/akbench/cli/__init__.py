@@ -16,7 +16,7 @@ __all__ = ["cli", "main"]
 COMMANDS = {
     "agent": ("akbench.cli.agent:agent", "List and inspect the agents that can be tested."),
     "category": ("akbench.cli.category:category", "List the categories of tasks."),
-    "dataset": ("akbench.cli.dataset:dataset", "List and validate datasets."),
+    "dataset": ("akbench.cli.dataset:dataset", "List, validate and make datasets."),
     "descriptor": ("akbench.cli.descriptor:descriptor", "List, show and validate descriptors; write their schemas."),
     "doctor": ("akbench.cli.doctor:doctor", "Say what this machine has and lacks, and how to mend it."),
     "experiment": ("akbench.cli.experiment:experiment", "Validate, plan, run, list and show experiments."),

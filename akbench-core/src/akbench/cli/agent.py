@@ -69,10 +69,9 @@ def probe_agent(catalogue: Catalogue, model: AgentDescriptor) -> Probe:
         _, sandbox, _ = strongest_sandbox(catalogue)
         declared = {each.name: os.environ[each.name] for each in model.agent.environment if each.name in os.environ}
         config = complete_configuration(model.agent.configuration_schema, {})
-        with found.guard("cannot be probed"):
-            return adapter.probe(ProbeContext(config=config, environ=declared, bounded=sandbox.bounded))
+        return found.probed(adapter, ProbeContext(config=config, environ=declared, bounded=sandbox.bounded))
     except ExtensionError as error:
-        return Probe(version=None, problems=(Problem(message=str(error), mend="reinstall or update it"),))
+        return Probe(version=None, problems=(Problem(message=str(error), mend="update it, or tell its author"),))
     except InputError as error:
         return Probe(version=None, problems=(Problem(message=str(error), mend="install it or correct the name"),))
 

@@ -17,6 +17,8 @@ from akbench.cli.output import json_option, plain, print_json, print_table
 from akbench.descriptors.kinds import AgentDescriptor
 from akbench.experiment.configuration import complete_configuration, configuration_faults
 from akbench.project import cache_folder
+from akbench.spec.hooks import AgentRecord
+from akbench.verdict import verdict_for
 
 __all__ = ["doctor"]
 
@@ -112,7 +114,17 @@ def _agents(catalogue: Catalogue) -> Iterator[Finding]:
             problem = probe.problems[0]
             yield Finding(what=what, state="warning", detail=problem.message, mend=problem.mend)
         else:
-            yield _working_agent(what, model, probe.version or "version not known")
+            version = probe.version or "version not known"
+            yield _working_agent(what, model, version + _untried(catalogue, model))
+
+
+def _untried(catalogue: Catalogue, model: AgentDescriptor) -> str:
+    """What is to be said of an agent that has not passed its contract tests here."""
+    adapter = catalogue.registered(AgentRecord, model.agent.adapter)
+    verdict = verdict_for(adapter) if adapter else None
+    if adapter is None or (verdict and verdict.is_pass):
+        return ""
+    return f"; contract not passed here yet: akbench extension check {adapter.distribution}"
 
 
 def _working_agent(what: str, model: AgentDescriptor, version: str) -> Finding:

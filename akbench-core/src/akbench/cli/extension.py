@@ -13,6 +13,7 @@ import click
 
 from akbench.catalogue import Adapter, Catalogue
 from akbench.cli.output import json_option, print_json, print_table, say
+from akbench.contract_tests import check_contract, has_contract
 from akbench.descriptors.document import parse
 from akbench.descriptors.snapshot import canonical_hash, faults_of, kind_of
 from akbench.discovery import Disabled, Extension, Failure, Installed, discover
@@ -21,6 +22,7 @@ from akbench.spec import (
     API_VERSION,
     AkbenchError,
     Evaluator,
+    HostError,
     InputError,
     JsonValue,
     Plugin,
@@ -30,7 +32,7 @@ from akbench.spec import (
 )
 from akbench.spec.hooks import AgentRecord, EvaluatorRecord, PluginRecord, Record, RuntimeRecord, SandboxRecord
 from akbench.testing.hook_imports import HookImports, hook_imports
-from akbench.verdict import Verdict, verdict_for
+from akbench.verdict import Verdict, keep_verdict, verdict_for
 
 __all__ = ["extension"]
 
@@ -126,15 +128,21 @@ def show(name: str, *, as_json: bool) -> None:
 
 @extension.command()
 @click.argument("name")
+@click.option("--contract/--no-contract", default=True, help="Run the contract tests too, and keep their verdicts.")
 @json_option
 @click.pass_context
-def check(ctx: click.Context, name: str, *, as_json: bool) -> None:
-    """Check extension NAME: its hooks are light, every adapter can be imported, every descriptor is right.
+def check(ctx: click.Context, name: str, *, contract: bool, as_json: bool) -> None:
+    """Check extension NAME: its hooks are light, every adapter can be imported, every descriptor is right, and every
+    agent, runtime, plugin, evaluator and sandbox keeps to the contract.
 
-    Exit code 1 if something is wrong with it.
+    The contract tests try the adapters for real, with what their descriptors say under `trial`; an agent that reaches
+    a real service uses it. Their verdicts are kept for exactly the installed versions. Exit code 1 if something is
+    wrong.
     """
     found = _find(name)
     findings = list(_findings(found))
+    if contract and all(finding.ok for finding in findings):
+        findings += _tried_all(found)
     is_good = all(finding.ok for finding in findings)
     if as_json:
         print_json(_identity(found) | {"ok": is_good, "findings": [asdict(finding) for finding in findings]})
@@ -142,6 +150,22 @@ def check(ctx: click.Context, name: str, *, as_json: bool) -> None:
         rows = [("ok" if each.ok else "wrong", each.what, each.detail) for each in findings]
         print_table(("", "what", "found"), rows)
     ctx.exit(0 if is_good else 1)
+
+
+def _tried_all(found: Found) -> list[Finding]:
+    try:
+        return [_tried(adapter) for adapter in found.adapters() if has_contract(adapter)]
+    except HostError as error:
+        return [Finding(what="contract", ok=False, detail=f"{error}; or leave them out with --no-contract")]
+
+
+def _tried(adapter: Adapter) -> Finding:
+    """Run the contract tests of an adapter and keep their verdict."""
+    verdict = check_contract(adapter)
+    keep_verdict(verdict)
+    faults = [f"{each.name.rpartition('::')[2]}: {each.message}" for each in verdict.failed]
+    what = f"contract of {_kind(adapter.record)} {adapter.record.id}"
+    return Finding(what=what, ok=verdict.is_pass, detail="; ".join([_counts(verdict), *faults]))
 
 
 def _all_found() -> tuple[Found, ...]:
@@ -335,5 +359,8 @@ def _described_row(identity: dict[str, JsonValue], faults: list[str]) -> tuple[s
 def _said(verdict: Verdict | None) -> str:
     if verdict is None:
         return "not tested with the installed versions"
-    counts = f"{verdict.passed} passed, {verdict.skipped} skipped, {len(verdict.failed)} failed"
-    return f"{'passed' if verdict.is_pass else 'failed'} at {verdict.at} ({counts})"
+    return f"{'passed' if verdict.is_pass else 'failed'} at {verdict.at} ({_counts(verdict)})"
+
+
+def _counts(verdict: Verdict) -> str:
+    return f"{verdict.passed} passed, {verdict.skipped} skipped, {len(verdict.failed)} failed"

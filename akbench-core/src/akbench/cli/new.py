@@ -49,6 +49,16 @@ def new_agent(name: str, directory: Path | None) -> None:
     _write("agent", name, directory)
 
 
+@new.command("runtime")
+@_arguments
+def new_runtime(name: str, directory: Path | None) -> None:
+    """Write the distribution akbench-runtime-NAME: a router that every run has an instance of.
+
+    NAME is what experiments will call it: small letters, digits and single hyphens.
+    """
+    _write("runtime", name, directory)
+
+
 @new.command("evaluator")
 @_arguments
 def new_evaluator(name: str, directory: Path | None) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import stat
 import tarfile
+import zipfile
 import zlib
 from pathlib import Path
 
@@ -13,44 +15,67 @@ from akbench.spec import InputError
 __all__ = ["read_archive"]
 
 _OWNER_MAY_RUN = 0o100
+_ZIP = b"PK"
+_UTF8 = 0x800
 
 
 def read_archive(archive: Path, *, caps: Caps | None = None) -> Gathered:
-    """The files of a ``.tar.gz`` whose single top folder is left out.
+    """The files of a ``.tar.gz`` or ``.zip`` whose single top folder is left out.
 
     Regular files and links that stay inside are taken; anything else is left out and recorded. Raises `InputError`
     for what is no such archive, has paths outside its one folder, or goes beyond `caps`.
     """
     contents, keep = in_memory()
     gatherer = Gatherer(caps=caps or Caps(), keep=keep)
+    top = _TopFolder()
+    is_zip = _begins(archive, _ZIP)
     try:
-        with tarfile.open(archive, "r:gz") as tar:
-            top = _take_members(tar, gatherer)
-    except (tarfile.TarError, EOFError, zlib.error, OSError) as error:
-        raise InputError(f"not a readable .tar.gz archive: {error}", place=str(archive)) from error
+        (_take_zip if is_zip else _take_tar)(archive, top, gatherer)
+    except (tarfile.TarError, zipfile.BadZipFile, EOFError, zlib.error, OSError, RuntimeError) as error:
+        kind = ".zip" if is_zip else ".tar.gz"
+        raise InputError(f"not a readable {kind} archive: {error}", place=str(archive)) from error
     except CapsReached:
         raise InputError(f"the archive is too big: {gatherer.oddities[-1].detail}", place=str(archive)) from None
-    if top is None:
+    if top.name is None:
         raise InputError("the archive is empty", place=str(archive))
     gatherer.judge_links(keep_escaping=False)
     tree = Tree.checked(gatherer.entries, contents)
     return Gathered(tree=tree, oddities=tuple(gatherer.oddities))
 
 
-def _take_members(tar: tarfile.TarFile, gatherer: Gatherer) -> bytes | None:
-    top: bytes | None = None
-    for member in tar:
-        name = member.name.encode("utf-8", "surrogateescape").removeprefix(b"./")
-        first, _, path = name.partition(b"/")
+def _begins(archive: Path, mark: bytes) -> bool:
+    try:
+        with archive.open("rb") as file:
+            return file.read(len(mark)) == mark
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", place=str(archive)) from error
+
+
+class _TopFolder:
+    """The one folder that must hold everything."""
+
+    def __init__(self) -> None:
+        self.name: bytes | None = None
+
+    def below(self, name: bytes, *, is_folder: bool) -> bytes:
+        """The path of a member below the folder. Raises `TarError` for one that lies elsewhere."""
+        first, _, path = name.removeprefix(b"./").partition(b"/")
+        shown = name.decode("utf-8", "backslashreplace")
         if first in (b"", b".."):
-            raise tarfile.TarError(f"{member.name!r} lies outside the archive's folder")
-        if top is None:
-            top = first
-        if first != top or not (path or member.isdir()):
-            raise tarfile.TarError(f"{member.name!r} lies beside the folder {top!r}; one folder must hold all")
-        if not member.isdir():
-            _take_member(tar, member, path, gatherer)
-    return top
+            raise tarfile.TarError(f"{shown!r} lies outside the archive's folder")
+        if self.name is None:
+            self.name = first
+        if first != self.name or not (path or is_folder):
+            raise tarfile.TarError(f"{shown!r} lies beside the folder {self.name!r}; one folder must hold all")
+        return path
+
+
+def _take_tar(archive: Path, top: _TopFolder, gatherer: Gatherer) -> None:
+    with tarfile.open(archive, "r:gz") as tar:
+        for member in tar:
+            path = top.below(member.name.encode("utf-8", "surrogateescape"), is_folder=member.isdir())
+            if not member.isdir():
+                _take_member(tar, member, path, gatherer)
 
 
 def _take_member(tar: tarfile.TarFile, member: tarfile.TarInfo, path: bytes, gatherer: Gatherer) -> None:
@@ -67,6 +92,26 @@ def _take_member(tar: tarfile.TarFile, member: tarfile.TarInfo, path: bytes, gat
             gatherer.add(path, PROGRAM if member.mode & _OWNER_MAY_RUN else FILE, source.read())
     else:
         gatherer.note(path, _kind_of(member), "left out of the tree")
+
+
+def _take_zip(archive: Path, top: _TopFolder, gatherer: Gatherer) -> None:
+    with zipfile.ZipFile(archive) as packed:
+        for member in packed.infolist():
+            path = top.below(_name(member), is_folder=member.is_dir())
+            if not member.is_dir() and gatherer.admits(path) and gatherer.fits(path, member.file_size):
+                gatherer.add(path, _zip_mode(member), packed.read(member))
+
+
+def _name(member: zipfile.ZipInfo) -> bytes:
+    """The name's own bytes: those not marked as UTF-8 are shown as if they were of an old code page."""
+    return member.filename.encode("utf-8" if member.flag_bits & _UTF8 else "cp437", "surrogateescape")
+
+
+def _zip_mode(member: zipfile.ZipInfo) -> int:
+    mode = member.external_attr >> 16
+    if stat.S_ISLNK(mode):
+        return LINK
+    return PROGRAM if mode & _OWNER_MAY_RUN else FILE
 
 
 def _kind_of(member: tarfile.TarInfo) -> OddityKind:

@@ -6,12 +6,12 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from akbench.dataset.archive import read_archive
 from akbench.dataset.dataset import Dataset, Task
 from akbench.dataset.directory import read_directory
-from akbench.dataset.format import SdistSource
-from akbench.dataset.gather import Gathered
-from akbench.dataset.mutation import apply_replace_line
+from akbench.dataset.format import MutationPart
+from akbench.dataset.gather import Oddity
+from akbench.dataset.mutation import apply_mutation
+from akbench.dataset.source import read_source, without_losses
 from akbench.dataset.tree import Tree
 from akbench.spec import InputError
 
@@ -25,12 +25,14 @@ class AssembledTask:
     - `given`: what the agent gets: the (mutated) source without what is withheld, with the public tests.
     - `hidden`: what is laid over the agent's tree in the evaluation: withheld files and hidden tests.
     - `original`: `given` as it was before the mutations; None for a task without mutations.
+    - `oddities`: what is unusual in the repository: pointers to large files, submodules left out, strange names.
     """
 
     task: Task
     given: Tree
     hidden: Tree
     original: Tree | None
+    oddities: tuple[Oddity, ...]
 
     @property
     def hidden_test_files(self) -> tuple[str, ...]:
@@ -44,7 +46,8 @@ def assemble(task: Task, dataset: Dataset, cache: Path) -> AssembledTask:
     Raises `InputError` naming the file that does not fit, `HostError` when a release cannot be had.
     """
     repository = task.repository.repository
-    source = _source(task, dataset, cache).without(repository.remove)
+    found = read_source(task.repository_document, task.repository, dataset.folder, cache)
+    source = found.tree
     mutated = _mutate(task, source)
     public = _folder(task.public_tests)
     withheld = source.only(repository.withhold)
@@ -58,37 +61,14 @@ def assemble(task: Task, dataset: Dataset, cache: Path) -> AssembledTask:
         given=visible(mutated),
         hidden=withheld.overlay(_folder(task.hidden_tests)),
         original=visible(source) if task.mutations else None,
+        oddities=found.oddities,
     )
-
-
-def _source(task: Task, dataset: Dataset, cache: Path) -> Tree:
-    repository = task.repository.repository
-    place = task.repository_document.place(("repository",))
-    try:
-        if isinstance(repository, SdistSource):
-            from akbench.dataset.release import fetch_sdist
-
-            archive = fetch_sdist(repository.name, task.repository.version, repository.sha256, cache)
-            gathered = read_archive(archive)
-        else:
-            gathered = read_directory(dataset.folder / repository.path)
-    except InputError as error:
-        raise InputError(str(error), place=place) from error
-    return _whole(gathered, place)
 
 
 def _folder(folder: Path) -> Tree:
-    return (
-        _whole(read_directory(folder), str(folder)).without(("**/__pycache__/**",)) if folder.is_dir() else Tree.of({})
-    )
-
-
-def _whole(gathered: Gathered, place: str) -> Tree:
-    lost = [oddity for oddity in gathered.oddities if not oddity.kept]
-    if lost:
-        path = os.fsdecode(lost[0].path)
-        raise InputError(f"{path!r} cannot be part of a task: {lost[0].detail}", place=place)
-    return gathered.tree
+    if not folder.is_dir():
+        return Tree.of({})
+    return without_losses(read_directory(folder), str(folder)).without(("**/__pycache__/**",))
 
 
 def _mutate(task: Task, tree: Tree) -> Tree:
@@ -96,19 +76,16 @@ def _mutate(task: Task, tree: Tree) -> Tree:
         part = mutation.mutation
         path = os.fsencode(part.file)
         try:
-            content = apply_replace_line(
-                tree.read(path),
-                file=part.file,
-                file_sha256=part.file_sha256,
-                symbol=part.symbol,
-                line=part.replace_line.line,
-                before=part.replace_line.before,
-                after=part.replace_line.after,
-            )
+            content = apply_mutation(tree.read(path), part)
         except InputError as error:
-            raise InputError(str(error), place=document.place(("mutation",))) from error
+            raise InputError(str(error), place=document.place(_way(part))) from error
         tree = tree.replace(path, content)
     return tree
+
+
+def _way(part: MutationPart) -> tuple[str, ...]:
+    """Where the mutation's own file says what it does."""
+    return ("mutation", *(name for name in ("operator", "patch") if getattr(part, name) is not None))
 
 
 def _check_globs(task: Task, source: Tree) -> None:

@@ -11,14 +11,19 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from akbench.dataset.format import DatasetFile, DirectorySource, MutationFile, RepositoryFile
+from akbench.dataset.frozen import Frozen, read_frozen
+from akbench.dataset.relations import check_relations, related_tasks
+from akbench.dataset.verdict import Verdict, VerdictKey, read_verdict, verdict_path
 from akbench.descriptors.document import Document, read
 from akbench.descriptors.kinds import EvaluatorDescriptor, Filters, TaskDescriptor
 from akbench.descriptors.snapshot import Snapshot, load
 from akbench.plain_yaml import read_text
 from akbench.spec import InputError
 
-__all__ = ["Dataset", "Task", "find_dataset", "list_datasets", "load_dataset"]
+__all__ = ["UNWRITTEN", "Dataset", "Task", "find_dataset", "list_datasets", "load_dataset"]
 
+UNWRITTEN = "<!-- akbench: to be written by a person; remove this line then -->"
+"""Marks a description that a program has made the skeleton of; no such task is run."""
 TASK_FILES = ("task.yaml", "description.md", "repository.yaml", "evaluator.yaml")
 
 
@@ -27,7 +32,9 @@ class Task:
     """One task of a dataset.
 
     `description` is the text the agent is given. `digest` covers every file of the task's folder, so two tasks with
-    the same digest are the same task.
+    the same digest are the same task; `repository_digest` covers a repository that lies in the dataset and is empty
+    for any other, whose hash stands in ``repository.yaml``. `verdict` is what the last validation found, whatever
+    has changed since.
     """
 
     folder: Path
@@ -39,6 +46,8 @@ class Task:
     mutation_documents: tuple[Document, ...]
     evaluator: Snapshot[EvaluatorDescriptor]
     digest: str
+    repository_digest: str = ""
+    verdict: Verdict | None = None
 
     @property
     def descriptor(self) -> TaskDescriptor:
@@ -60,15 +69,44 @@ class Task:
         """The reference solution of a task without mutations."""
         return self.folder / "solution" / "reference.patch"
 
+    @property
+    def naive_patches(self) -> tuple[Path, ...]:
+        """Fixes that look right and are not: patches against the given tree, by name."""
+        return tuple(sorted((self.folder / "naive").glob("*.patch")))
+
+    def verdict_key(self, distribution: str, version: str) -> VerdictKey:
+        """What a verdict must be about to hold for this task, judged by that version of its evaluator."""
+        content = hashlib.sha256(f"{self.digest} {self.repository_digest}".encode()).hexdigest()
+        adapter = self.evaluator.model.evaluator.adapter
+        return VerdictKey(content=content, evaluator=adapter, distribution=distribution, version=version)
+
+    def quarantined(self, distribution: str, version: str) -> tuple[str, ...]:
+        """The tests that a verdict which holds found flaky."""
+        if self.verdict is None or self.verdict.key != self.verdict_key(distribution, version):
+            return ()
+        return tuple(test.id for test in self.verdict.quarantined)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dataset:
-    """A dataset and its tasks, sorted by id. `digest` covers all tasks and the repositories shipped with it."""
+    """A dataset and its tasks, sorted by id.
+
+    `digest` covers all tasks and the repositories shipped with it, `repositories` these alone. `frozen` is what it was
+    frozen as, whatever has changed since.
+    """
 
     folder: Path
     model: DatasetFile
+    document: Document
     tasks: tuple[Task, ...]
+    repositories: str
     digest: str
+    frozen: Frozen | None = None
+
+    @property
+    def hash(self) -> str:
+        """What results are recorded under: the frozen hash, or the digest of a dataset that is not frozen."""
+        return self.digest if self.frozen is None else self.frozen.hash
 
     def task(self, task_id: str) -> Task:
         """The task of that id. Raises `InputError` with the nearest known one."""
@@ -83,6 +121,11 @@ class Dataset:
     def select(self, filters: Filters) -> tuple[Task, ...]:
         """The tasks that pass all filters. Raises `InputError` for an unknown task id."""
         wanted = {self.task(task_id).descriptor.id for task_id in filters.task_ids}
+        if filters.relations or filters.related_to:
+            centres = [self.task(task_id).descriptor.id for task_id in filters.related_to]
+            kin = related_tasks([task.descriptor for task in self.tasks], filters.relations, centres)
+            wanted = wanted & kin if filters.task_ids else kin
+            return tuple(t for t in self.tasks if t.descriptor.id in wanted and _passes(t.descriptor, filters, wanted))
         return tuple(task for task in self.tasks if _passes(task.descriptor, filters, wanted))
 
 
@@ -119,7 +162,9 @@ def load_dataset(folder: Path) -> Dataset:
     """Read a whole dataset. Raises `InputError` at the first fault, naming file and place."""
     document = read(folder / "dataset.yaml")
     model = document.validate(DatasetFile)
-    tasks = sorted((_load_task(path.parent) for path in folder.glob("*/*/task.yaml")), key=lambda t: t.descriptor.id)
+    tasks = sorted(
+        (_load_task(path.parent, folder) for path in folder.glob("*/*/task.yaml")), key=lambda t: t.descriptor.id
+    )
     for task in tasks:
         _check_repository(task, folder)
     if not tasks:
@@ -128,13 +173,24 @@ def load_dataset(folder: Path) -> Dataset:
         if first.descriptor.id == second.descriptor.id:
             place = second.snapshot.document.place(("id",))
             raise InputError(f"task id {second.descriptor.id!r} is also used in {first.folder}", place=place)
+    check_relations([task.snapshot for task in tasks])
+    _check_verdicts(folder, {task.descriptor.id for task in tasks})
     digest = hashlib.sha256()
-    for part in (document.sha256, *(task.digest for task in tasks), _folder_digest(folder / "repositories")):
+    repositories = _folder_digest(folder / "repositories")
+    for part in (document.sha256, *(task.digest for task in tasks), repositories):
         digest.update(part.encode())
-    return Dataset(folder=folder, model=model, tasks=tuple(tasks), digest=digest.hexdigest())
+    return Dataset(
+        folder=folder,
+        model=model,
+        document=document,
+        tasks=tuple(tasks),
+        repositories=repositories,
+        digest=digest.hexdigest(),
+        frozen=read_frozen(folder),
+    )
 
 
-def _load_task(folder: Path) -> Task:
+def _load_task(folder: Path, dataset: Path) -> Task:
     _check_plain(folder.parent)
     for name in TASK_FILES:
         if not (folder / name).is_file():
@@ -143,16 +199,20 @@ def _load_task(folder: Path) -> Task:
     _check_folder(folder, snapshot)
     repository = read(folder / "repository.yaml")
     mutation_documents = tuple(read(path) for path in sorted((folder / "mutations").glob("*.yaml")))
+    wanted = repository.validate(RepositoryFile)
+    source = wanted.repository
     task = Task(
         folder=folder,
         snapshot=snapshot,
         description=_description(folder / "description.md"),
-        repository=repository.validate(RepositoryFile),
+        repository=wanted,
         repository_document=repository,
         mutations=tuple(document.validate(MutationFile) for document in mutation_documents),
         mutation_documents=mutation_documents,
         evaluator=load(folder / "evaluator.yaml", EvaluatorDescriptor),
         digest=_folder_digest(folder),
+        repository_digest=_repository_digest(dataset, source.path) if isinstance(source, DirectorySource) else "",
+        verdict=read_verdict(verdict_path(dataset, snapshot.model.id)),
     )
     _check_tests(task)
     _check_solution(task)
@@ -186,13 +246,29 @@ def _check_repository(task: Task, folder: Path) -> None:
         raise task.repository_document.error(message, ("repository", "path"))
 
 
+def _repository_digest(dataset: Path, path: str) -> str:
+    """Nothing for a path that is not there or cannot be: `_check_repository` says so."""
+    return _folder_digest(dataset / path) if os.path.isdir(dataset / path) else ""  # noqa: PTH112 - see there
+
+
+def _check_verdicts(folder: Path, tasks: set[str]) -> None:
+    for path in sorted((folder / "validation").glob("*.json")):
+        if path.stem not in tasks:
+            raise InputError(f"the dataset has no task {path.stem!r}; remove this file", place=str(path))
+
+
 def _check_tests(task: Task) -> None:
-    for folder in (task.hidden_tests, task.public_tests, task.folder / "mutations", task.folder / "solution"):
+    parts = ("mutations", "solution", "naive")
+    for folder in (task.hidden_tests, task.public_tests, *(task.folder / name for name in parts)):
         if folder.exists() and not folder.is_dir():
             raise InputError("is no folder; make it one or remove it", place=str(folder))
+    if task.repository.repository.withhold:
+        return
     if not task.hidden_tests.is_dir() or not any(path.is_file() for path in task.hidden_tests.rglob("*")):
         raise InputError(
-            "the task has no hidden tests; put at least one test file into hidden_tests/", place=str(task.folder)
+            "the task has no hidden tests; put at least one test file into hidden_tests/, "
+            "or withhold some of the repository's own",
+            place=str(task.folder),
         )
 
 

@@ -23,7 +23,7 @@ from packaging.utils import canonicalize_name
 from akbench.dataset.interpreter import Interpreter, find_interpreter
 from akbench.spec import HostError, InputError
 
-__all__ = ["PreparedEnvironment", "prepare_environment"]
+__all__ = ["PreparedEnvironment", "environment_key", "prepare_environment"]
 
 _PINNED = re.compile(r"==[^=*,]+")
 _RECORD = "environment.json"
@@ -68,6 +68,11 @@ def prepare_environment(
             if not _usable(root, interpreter):
                 _build(interpreter, pins, root)
     return _recorded(root, key)
+
+
+def environment_key(*, python: str, requirements: Iterable[str]) -> str:
+    """The key that `prepare_environment` would give, without building anything. Raises as that does."""
+    return _key(find_interpreter(python), _pins(requirements, None))
 
 
 def _pins(requirements: Iterable[str], forbidden: str | None) -> tuple[str, ...]:
@@ -132,11 +137,11 @@ def _build(interpreter: Interpreter, pins: tuple[str, ...], root: Path) -> None:
 
     A folder without its record is what a killed build left: nobody uses it, and the next build starts afresh.
     """
-    builder = _builder(interpreter, root.parent)
+    builder = _builder(interpreter, root.parent) if pins else None
     _remove(root)
     try:
         _run([interpreter.executable, "-I", "-m", "venv", "--without-pip", root], "the virtual environment")
-        if pins:
+        if builder is not None:
             _install(builder, pins, root)
             _check_closure(builder, root)
         # Exit code 1 means that some file is no valid Python: test data of a package, and no loss.

@@ -45,6 +45,8 @@ class OddityKind(StrEnum):
     HOSTILE_NAME = "hostile_name"
     STRANGE_NAME = "strange_name"
     TOO_DEEP = "too_deep"
+    SUBMODULE = "submodule"
+    LFS_POINTER = "lfs_pointer"
     TOO_MUCH = "too_much"
 
 

@@ -1,4 +1,4 @@
-"""Controlled changes of one file, checked against all that their author knew of it; one function per operator."""
+"""Controlled changes of one file, checked against all that their author knew of it; one function per way."""
 
 from __future__ import annotations
 
@@ -9,11 +9,102 @@ import re
 import tokenize
 from collections.abc import Iterator
 
+from akbench.dataset.format import MutationPart
+from akbench.dataset.operators import operator_of
+from akbench.dataset.unified_diff import Hunk, apply_hunks, parse_hunks
 from akbench.spec import InputError
 
-__all__ = ["apply_replace_line"]
+__all__ = ["apply_mutation", "apply_operator", "apply_replace_line", "apply_unified_diff"]
 
+_MODULE = "<module>"
 _LINE_END = re.compile(rb"\r\n|\r|\n")
+
+
+def apply_mutation(content: bytes, part: MutationPart) -> bytes:
+    """The file's content after the mutation `part`.
+
+    Raises `InputError` if the file before it or after it is not the one whose hash is written down, or for anything
+    else that does not fit exactly.
+    """
+    _check_hash(content, part.file_sha256, part.file)
+    mutated = _mutated(content, part)
+    if mutated == content:
+        raise InputError("the mutation changes nothing", place=part.file)
+    found = hashlib.sha256(mutated).hexdigest()
+    if part.result_sha256 not in {None, found}:
+        raise InputError(f"result_sha256 is {part.result_sha256}, but the mutated file's is {found}", place=part.file)
+    return mutated
+
+
+def _mutated(content: bytes, part: MutationPart) -> bytes:
+    if part.operator is not None:
+        choice = part.operator
+        return apply_operator(
+            content,
+            file=part.file,
+            symbol=part.symbol or _MODULE,
+            operator=choice.id,
+            version=choice.version,
+            occurrence=choice.occurrence,
+        )
+    if part.patch is not None:
+        return apply_unified_diff(content, file=part.file, symbol=part.symbol, diff=part.patch)
+    line = part.replace_line
+    assert line is not None, "the model has exactly one of three ways"
+    return apply_replace_line(
+        content,
+        file=part.file,
+        file_sha256=part.file_sha256,
+        symbol=part.symbol or _MODULE,
+        line=line.line,
+        before=line.before,
+        after=line.after,
+    )
+
+
+def apply_operator(content: bytes, *, file: str, symbol: str, operator: str, version: int, occurrence: int) -> bytes:
+    """The content of a Python file with one change by a mutation operator; every other byte stays.
+
+    `symbol` is the innermost function or class around the change, by qualified name; `occurrence` counts from 1 what
+    the operator can do there. Raises `InputError` that says what there is instead.
+    """
+    operator_of(operator, version)
+    from akbench.dataset.operators.sites import Source
+
+    source = Source(content, file=file)
+    sites = [site for site in source.sites(frozenset({operator})) if site.symbol == symbol]
+    if occurrence > len(sites):
+        found = f"{len(sites)} places" if sites else "no place"
+        raise InputError(f"{operator} has {found} in {symbol!r}, so there is no occurrence {occurrence}", place=file)
+    site = sites[occurrence - 1]
+    mutated = source.changed(site)
+    _parse(mutated, "mutated, the file is no Python any more", f"{file}:{site.line}")
+    return mutated
+
+
+def apply_unified_diff(content: bytes, *, file: str, symbol: str | None, diff: str) -> bytes:
+    """The content of a file with a unified diff applied exactly.
+
+    With a `symbol`, the file is Python before and after, and every changed line lies in that function or class.
+    Without, any UTF-8 text will do. Raises `InputError` with the place that does not fit.
+    """
+    hunks = parse_hunks(diff)
+    encoding = "utf-8" if symbol is None else _encoding(content, file)
+    if symbol is not None:
+        _check_hunks(_parse(content, "the file cannot be mutated", file), symbol, hunks, file)
+    try:
+        mutated = apply_hunks(content.decode(encoding), hunks, file=file).encode(encoding)
+    except UnicodeError as error:
+        raise InputError(f"the patch and the file do not agree in {encoding}: {error}", place=file) from error
+    if symbol is not None:
+        _parse(mutated, "patched, the file is no Python any more", file)
+    return mutated
+
+
+def _check_hunks(module: ast.Module, symbol: str, hunks: tuple[Hunk, ...], file: str) -> None:
+    for hunk in hunks:
+        for line in hunk.changed:
+            _check_symbol(module, symbol, line, f"{file}:{line}")
 
 
 def apply_replace_line(
@@ -68,6 +159,8 @@ def _parse(content: bytes, complaint: str, place: str) -> ast.Module:
 
 
 def _check_symbol(module: ast.Module, symbol: str, line: int, place: str) -> None:
+    if symbol == _MODULE:
+        return
     around = [name for name, first, last in _symbols(module, "") if first <= line <= last]
     if symbol not in around:
         there = ", ".join(around) or "nothing; the line is at the module's top"

@@ -9,6 +9,7 @@ from pydantic import Field, WithJsonSchema, model_validator
 from akbench.descriptors.configuration import ConfigurationKey, DeclaredSupport, NamedVariable
 from akbench.descriptors.header import Descriptor, Part
 from akbench.descriptors.scalars import Flag, Identifier, Version
+from akbench.descriptors.trial import AgentTrial
 from akbench.spec import CAPABILITIES, JsonValue
 
 __all__ = ["AgentDescriptor", "AgentPart", "AgentReference"]
@@ -50,6 +51,8 @@ class AgentPart(Part):
     """What can be seen of its work: supported, unsupported or unverified."""
     environment: tuple[NamedVariable, ...] = ()
     """The only variables of the harness's environment that the adapter is given."""
+    trial: AgentTrial | None = None
+    """How the contract tests try it; they can say little about an adapter without."""
 
     @model_validator(mode="after")
     def _check(self) -> AgentPart:

@@ -14,7 +14,11 @@ __all__ = ["ConfigurationKey", "DeclaredSupport", "NamedVariable", "Observabilit
 
 
 def _support(value: Any) -> Any:
-    return {True: Support.YES, False: Support.NO}[value] if isinstance(value, bool) else value
+    if isinstance(value, bool):
+        return Support.YES if value else Support.NO
+    if value not in list(Support):
+        raise ValueError("say true, false or unknown")
+    return value
 
 
 type DeclaredSupport = Annotated[

@@ -7,6 +7,7 @@ from pydantic import Field
 from akbench.descriptors.configuration import ConfigurationKey
 from akbench.descriptors.header import Descriptor, Part
 from akbench.descriptors.scalars import Identifier
+from akbench.descriptors.trial import EvaluatorTrial
 from akbench.spec import JsonValue
 
 __all__ = ["EvaluatorDescriptor", "EvaluatorPart"]
@@ -21,6 +22,8 @@ class EvaluatorPart(Part):
     """Values for the adapter's configuration keys."""
     configuration_schema: dict[Identifier, ConfigurationKey] = Field(default_factory=dict)
     """The configuration keys that the adapter takes."""
+    trial: EvaluatorTrial | None = None
+    """How the contract tests try it; they can say little about an adapter without."""
 
 
 class EvaluatorDescriptor(Descriptor):

@@ -105,6 +105,10 @@ class Filters(Part):
     """Only tasks with at least one of these tags."""
     task_ids: tuple[Identifier, ...] = ()
     """Only these tasks."""
+    relations: tuple[Literal["same", "related", "misleading"], ...] = ()
+    """Only tasks that stand in such a relation to another one, whichever of the two says so."""
+    related_to: tuple[Identifier, ...] = ()
+    """Only these tasks and those that stand in a relation to one of them (of the kinds in relations, if given)."""
 
 
 class DatasetReference(Part):
@@ -114,6 +118,8 @@ class DatasetReference(Part):
     """The dataset."""
     version: Version
     """Its version."""
+    hash: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
+    """The hash that `akbench dataset freeze` printed; with it the dataset must be frozen and exactly that one."""
     filters: Filters = Filters()
     """Which of its tasks."""
 

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 from akbench.descriptors.configuration import ConfigurationKey
 from akbench.descriptors.header import Descriptor, Part
 from akbench.descriptors.scalars import Flag, Identifier, VariableName
+from akbench.descriptors.trial import PluginTrial
 
 __all__ = ["ObservedVariable", "PluginBenchmark", "PluginDescriptor", "PluginPart"]
 
@@ -28,6 +29,8 @@ class PluginPart(Part):
     """The plugins that must be active with it."""
     configuration_schema: dict[Identifier, ConfigurationKey] = Field(default_factory=dict)
     """The configuration keys it takes."""
+    trial: PluginTrial | None = None
+    """How the contract tests try it; they can say little about an adapter without."""
 
 
 class Activation(Part):

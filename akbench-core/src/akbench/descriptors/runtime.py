@@ -9,6 +9,7 @@ from pydantic import Field
 from akbench.descriptors.configuration import ConfigurationKey, DeclaredSupport, NamedVariable, Observability
 from akbench.descriptors.header import Descriptor, Part
 from akbench.descriptors.scalars import Identifier
+from akbench.descriptors.trial import RuntimeTrial
 
 __all__ = ["RuntimeDescriptor", "RuntimePart"]
 
@@ -32,6 +33,8 @@ class RuntimePart(Part):
     """What can be seen of its work: supported, unsupported or unverified."""
     environment: tuple[NamedVariable, ...] = ()
     """The only variables of the harness's environment that the adapter is given."""
+    trial: RuntimeTrial | None = None
+    """How the contract tests try it; they can say little about an adapter without."""
 
 
 class RuntimeDescriptor(Descriptor):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from akbench.descriptors.header import Descriptor, Part
 from akbench.descriptors.scalars import Difficulty, Folder, Glob, Identifier, Pinned, Seconds
 
-__all__ = ["TaskDescriptor", "TaskPart"]
+__all__ = ["Relations", "TaskDescriptor", "TaskPart"]
 
 
 class TaskEnvironment(Part):
@@ -30,6 +30,31 @@ class TaskLimits(Part):
     """Wall clock of the agent, in seconds; the experiment's own bound holds as well."""
 
 
+class Relations(Part):
+    """Other tasks of the dataset, by what knowing them is worth to someone who does this one."""
+
+    same: tuple[Identifier, ...] = ()
+    """Tasks with the same solution in another guise: what was learnt there solves this one."""
+    related: tuple[Identifier, ...] = ()
+    """Tasks of the same repository or cause: what was learnt there helps."""
+    misleading: tuple[Identifier, ...] = ()
+    """Tasks that look alike and want something else: what was learnt there leads astray."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Relations:
+        seen: dict[str, str] = {}
+        for kind, targets in self.by_kind().items():
+            for index, target in enumerate(targets):
+                if target in seen:
+                    raise ValueError(f"{kind}.{index}: {target!r} is named already under {seen[target]!r}")
+                seen[target] = kind
+        return self
+
+    def by_kind(self) -> dict[str, tuple[str, ...]]:
+        """Kind of relation -> the ids of its tasks."""
+        return {"same": self.same, "related": self.related, "misleading": self.misleading}
+
+
 class TaskPart(Part):
     """A task: what sort of work, how hard, in which environment, and what may not be changed."""
 
@@ -45,6 +70,8 @@ class TaskPart(Part):
     """Further paths (globs) whose changes are undone and reported before the evaluation."""
     limits: TaskLimits = TaskLimits()
     """Upper bounds."""
+    relations: Relations = Relations()
+    """Other tasks of the dataset that stand in a relation to this one."""
 
 
 class TaskDescriptor(Descriptor):

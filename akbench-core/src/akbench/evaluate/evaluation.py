@@ -66,11 +66,15 @@ def evaluate(
     sandbox: Sandbox,
     scratch: Path,
     cancelled: threading.Event,
+    quarantined: tuple[str, ...] = (),
 ) -> Evaluation:
-    """Judge `tree` with `evaluator`. `scratch` is an empty folder; whoever made it removes it."""
+    """Judge `tree` with `evaluator`, without the `quarantined` tests.
+
+    `scratch` is an empty folder; whoever made it removes it.
+    """
     rooms = _rooms(scratch)
     tree.materialise(rooms.workspace)
-    request = _request(rooms, sandbox, environment, hidden_files, python_path, config)
+    request = _request(rooms, sandbox, environment, hidden_files, python_path, config, quarantined)
     invocation = evaluator.prepare(request)
     for name, content in invocation.files.items():
         (rooms.tools / name).write_bytes(content)
@@ -101,6 +105,7 @@ def _request(
     hidden_files: tuple[str, ...],
     python_path: tuple[str, ...],
     config: Mapping[str, JsonValue],
+    quarantined: tuple[str, ...],
 ) -> EvaluationRequest:
     workspace = sandbox.inside("workspace", rooms.workspace)
     timeout = config.get("timeout_seconds")
@@ -121,6 +126,7 @@ def _request(
         report_fd=REPORT_FD,
         timeout_seconds=float(timeout) if isinstance(timeout, int | float) else DEFAULT_TIMEOUT_SECONDS,
         config=config,
+        quarantined=quarantined,
     )
 
 

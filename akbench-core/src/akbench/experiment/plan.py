@@ -98,6 +98,8 @@ class Variant:
 class PlannedTask:
     """A task of the plan: what identifies it, and what the reports need to say about it.
 
+    `quarantined` are tests that its validation found flaky: no evaluation of the experiment counts them.
+
     `tree` is the git tree id of what the agent will be given; `digest` covers every file of the task's folder.
     """
 
@@ -111,6 +113,7 @@ class PlannedTask:
     digest: str
     description: str
     timeout_seconds: float | None = None
+    quarantined: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,6 +23,7 @@ from akbench.experiment.plan import (
     RuntimeChoice,
     Variant,
 )
+from akbench.experiment.publication import check_frozen, quarantine_notes, quarantined, validation_warnings
 from akbench.experiment.rejection import ExperimentSnapshot, Location, rejected
 from akbench.spec import InputError, JsonValue, Probe, Support
 
@@ -73,16 +74,17 @@ def plan_experiment(
     scripted = any(variant.agent.model and variant.agent.model.kind == SCRIPTED_MODEL for variant in variants)
     return Plan(
         variants=variants,
-        tasks=tuple(_planned_task(task, dataset) for task in tasks),
+        tasks=tuple(_planned_task(task, dataset, catalogue) for task in tasks),
         runs=runs,
         repetitions=part.execution_policy.repetitions,
         concurrency=part.execution_policy.concurrency,
         timeout_seconds=part.execution_policy.timeout_seconds,
         sandbox=sandbox.id,
         capabilities=_contestants(agents),
-        notes=(*_capability_differences(agents), *_not_runnable(probed)),
+        notes=(*_capability_differences(agents), *_not_runnable(probed), *quarantine_notes(tasks, catalogue)),
         warnings=(
             *sandbox.shortcomings,
+            *validation_warnings(tasks, dataset.model.id, catalogue),
             *_unconfined(variants),
             *capability_warnings,
             *_model_warnings(scripted=scripted),
@@ -99,6 +101,7 @@ def _check_dataset(experiment: ExperimentSnapshot, dataset: Dataset) -> None:
             f"dataset {dataset.model.id!r} is here in version {dataset.model.version}, not {wanted.version}",
             ("experiment", "dataset", "version"),
         )
+    check_frozen(experiment, dataset)
 
 
 def select_tasks(experiment: ExperimentSnapshot, dataset: Dataset) -> tuple[Task, ...]:
@@ -358,7 +361,7 @@ def _runs(variants: tuple[Variant, ...], tasks: tuple[Task, ...], repetitions: i
     )
 
 
-def _planned_task(task: Task, dataset: Dataset) -> PlannedTask:
+def _planned_task(task: Task, dataset: Dataset, catalogue: Catalogue) -> PlannedTask:
     descriptor = task.descriptor
     return PlannedTask(
         id=descriptor.id,
@@ -371,4 +374,5 @@ def _planned_task(task: Task, dataset: Dataset) -> PlannedTask:
         digest=task.digest,
         description=task.description,
         timeout_seconds=descriptor.task.limits.timeout_seconds,
+        quarantined=quarantined(task, catalogue),
     )

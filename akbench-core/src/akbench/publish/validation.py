@@ -1,100 +1,132 @@
-"""Validating a task by running it: unsolved it must fail its targets only, solved it must pass everything."""
+"""Validating a task by running it in all its states; the verdict is what the dataset stores."""
 
 from __future__ import annotations
 
 import threading
-import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from akbench.dataset.assembly import AssembledTask
+from akbench.dataset.dataset import Task
 from akbench.dataset.environment import PreparedEnvironment
 from akbench.dataset.tree import Tree
-from akbench.evaluate.evaluation import evaluate
+from akbench.dataset.verdict import Verdict, VerdictKey
+from akbench.evaluate.evaluation import Evaluation, evaluate
 from akbench.evaluate.protection import judged_tree
-from akbench.spec import Evaluator, Judgement, Outcome, Sandbox, TestResult, TestRole
-from akbench.workspace.reference import reference_solution
+from akbench.publish.findings import Judged, conclude
+from akbench.publish.states import TreeState, tree_states, visible_file
+from akbench.spec import Evaluator, HostError, InputError, Outcome, Sandbox
+from akbench.workspace.removal import remove_tree
 from akbench.workspace.snapshot import Snapshot
 
-__all__ = ["TaskValidation", "judge_states", "validate_task"]
+__all__ = ["TaskBench", "refusal", "validate_task"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaskValidation:
-    """What validating a task found. `seconds` is the wall clock of it all; test counts are of the solved state."""
+class TaskBench:
+    """A task with everything that judging its trees needs; `scratch` is an empty folder of the caller's."""
 
-    task_id: str
-    problems: tuple[str, ...]
-    seconds: float
-    target_tests: int
-    regression_tests: int
+    assembled: AssembledTask
+    snapshot: Snapshot
+    environment: PreparedEnvironment
+    evaluator: Evaluator
+    sandbox: Sandbox
+    sandbox_name: str
+    cache: Path
+    scratch: Path
+    cancelled: threading.Event
 
-    @property
-    def ok(self) -> bool:
-        """Whether the task measures what it should."""
-        return not self.problems
-
-
-def validate_task(
-    assembled: AssembledTask,
-    snapshot: Snapshot,
-    environment: PreparedEnvironment,
-    evaluator: Evaluator,
-    sandbox: Sandbox,
-    cache: Path,
-    scratch: Path,
-    cancelled: threading.Event,
-) -> TaskValidation:
-    """Evaluate the task unsolved and with its reference solution. `scratch` is an empty folder."""
-    begun = time.monotonic()
-    reference = reference_solution(assembled, snapshot, cache, scratch)
-
-    def judged(tree: Tree, name: str) -> Judgement:
-        task = assembled.task
+    def judge(self, tree: Tree, name: str) -> Evaluation:
+        """Judge a tree as a run's would be. Raises `HostError` when that could not be done here."""
+        task = self.assembled.task
         judged = judged_tree(
-            final=tree, given=assembled.given, hidden=assembled.hidden, protected=task.descriptor.task.protected
+            final=tree,
+            given=self.assembled.given,
+            hidden=self.assembled.hidden,
+            protected=task.descriptor.task.protected,
         )
-        return evaluate(
+        room = self.scratch / name
+        found = evaluate(
             tree=judged.tree,
-            hidden_files=assembled.hidden_test_files,
-            evaluator=evaluator,
+            hidden_files=self.assembled.hidden_test_files,
+            evaluator=self.evaluator,
             config=task.evaluator.model.evaluator.config,
-            environment=environment,
+            environment=self.environment,
             python_path=task.descriptor.task.environment.python_path,
-            sandbox=sandbox,
-            scratch=scratch / name,
-            cancelled=cancelled,
-        ).judgement
+            sandbox=self.sandbox,
+            scratch=room,
+            cancelled=self.cancelled,
+        )
+        remove_tree(room)
+        if found.judgement.outcome is Outcome.INFRASTRUCTURE_ERROR:
+            raise HostError(f"task {task.descriptor.id!r} could not be judged here: {found.judgement.reason}")
+        return found
 
-    unsolved, solved = judged(assembled.given, "unsolved"), judged(reference.tree, "solved")
-    return TaskValidation(
-        task_id=assembled.task.descriptor.id,
-        problems=judge_states(unsolved, solved),
-        seconds=time.monotonic() - begun,
-        target_tests=len(_of(solved, TestRole.TARGET)),
-        regression_tests=len(_of(solved, TestRole.REGRESSION)),
+
+def validate_task(bench: TaskBench, key: VerdictKey, *, repetitions: int) -> Verdict:
+    """Judge the task in every state, `repetitions` times each. Raises `HostError` when that is not possible here."""
+    task = bench.assembled.task
+    try:
+        states = tree_states(bench.assembled, bench.snapshot, bench.cache, bench.scratch / "states")
+    except InputError as error:
+        return refusal(task, key, error)
+    judged = {state.name: _judged(bench, state, repetitions) for state in states}
+    found = conclude(
+        judged,
+        visible=lambda test_id: visible_file(bench.assembled, test_id),
+        has_original=bench.assembled.original is not None,
+    )
+    clean = _cleaner(bench)
+    return Verdict(
+        task=task.descriptor.id,
+        task_version=task.descriptor.version,
+        valid=not found.problems,
+        problems=tuple(clean(problem) for problem in found.problems),
+        key=key,
+        environment=bench.environment.key,
+        sandbox=bench.sandbox_name,
+        repetitions=repetitions,
+        states={name: state.model_copy(update={"reason": clean(state.reason)}) for name, state in found.states.items()},
+        fail_to_pass=found.fail_to_pass,
+        pass_to_pass=found.pass_to_pass,
+        quarantined=found.quarantined,
+        state_seconds=dict(found.state_seconds),
+        test_seconds={name: dict(seconds) for name, seconds in found.test_seconds.items()},
     )
 
 
-def judge_states(unsolved: Judgement, solved: Judgement) -> tuple[str, ...]:
-    """What is wrong with a task whose two states were judged like this; empty when nothing is."""
-    problems = []
-    if solved.outcome is not Outcome.FULL_SUCCESS:
-        problems.append(f"the reference solution is not a full success ({solved.outcome}: {solved.reason})")
-    if unsolved.outcome in {Outcome.EVALUATOR_ERROR, Outcome.INFRASTRUCTURE_ERROR, Outcome.FULL_SUCCESS}:
-        problems.append(f"the unsolved tree is judged as {unsolved.outcome}: {unsolved.reason}")
-    problems += [f"target test {test.id} passes on the unsolved tree" for test in _passed(unsolved, TestRole.TARGET)]
-    problems += [
-        f"regression test {test.id} does not pass on the unsolved tree ({test.status})"
-        for test in _of(unsolved, TestRole.REGRESSION)
-        if test.status != "passed"
-    ]
-    return tuple(problems)
+def refusal(task: Task, key: VerdictKey, error: InputError) -> Verdict:
+    """The verdict on a task whose own files cannot be used as they are."""
+    problem = str(error).replace(f"{task.folder}/", "").replace(f"{task.folder.parents[1]}/", "")
+    return Verdict(
+        task=task.descriptor.id,
+        task_version=task.descriptor.version,
+        valid=False,
+        problems=(problem,),
+        key=key,
+    )
 
 
-def _of(judgement: Judgement, role: TestRole) -> list[TestResult]:
-    return [test for test in judgement.tests if test.role is role]
+def _judged(bench: TaskBench, state: TreeState, repetitions: int) -> Judged:
+    count = repetitions if state.repeated else 1
+    found = [bench.judge(state.tree, f"{state.name.replace('/', '-')}-{number}") for number in range(count)]
+    return Judged(
+        judgements=tuple(each.judgement for each in found), seconds=tuple(each.duration_seconds for each in found)
+    )
 
 
-def _passed(judgement: Judgement, role: TestRole) -> list[TestResult]:
-    return [test for test in _of(judgement, role) if test.status == "passed"]
+def _cleaner(bench: TaskBench) -> Callable[[str], str]:
+    """Takes the folders of this machine out of what is stored."""
+
+    def clean(text: str) -> str:
+        for folder in (
+            bench.scratch,
+            bench.assembled.task.folder,
+            bench.environment.root,
+            bench.environment.base_prefix,
+        ):
+            text = text.replace(f"{folder}/", "")
+        return text
+
+    return clean

@@ -169,7 +169,7 @@ def _work(
     _keep_observations(equipment, folder, scratch, progress)
     if progress.outcome is not None and progress.outcome.status in EVALUATED:
         folder.enter(RunState.EVALUATING)
-        _evaluate(equipment, folder, captured, scratch, cancelled, progress)
+        _evaluate(spec, equipment, folder, captured, scratch, cancelled, progress)
 
 
 def _runtime(
@@ -327,6 +327,7 @@ def _oddity(path: bytes, kind: str, detail: str) -> str:
 
 
 def _evaluate(
+    spec: RunSpec,
     equipment: Equipment,
     folder: RunFolder,
     captured: Capture,
@@ -350,6 +351,7 @@ def _evaluate(
         sandbox=equipment.sandbox,
         scratch=scratch / "evaluation",
         cancelled=cancelled,
+        quarantined=spec.task.quarantined,
     )
     _keep_evaluation(folder, progress.evaluation)
 

@@ -42,7 +42,15 @@ from akbench.spec import (
     unavailable,
 )
 
-__all__ = ["ReadyPlugin", "ReadyRuntime", "RuntimeWork", "plugin_findings", "running_runtime", "with_plugins"]
+__all__ = [
+    "ReadyPlugin",
+    "ReadyRuntime",
+    "RuntimeHost",
+    "RuntimeWork",
+    "plugin_findings",
+    "running_runtime",
+    "with_plugins",
+]
 
 _CALL_SECONDS = 60.0
 _HEALTH_SECONDS = 0.2
@@ -59,11 +67,17 @@ class ReadyPlugin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadyRuntime:
-    """A variant's runtime, probed on this machine. `declared` are the host's variables that it is given."""
+    """A variant's runtime, probed on this machine.
+
+    `declared` are the host's variables that it is given; `call_seconds` is how long a call of its adapter may take,
+    and `start_seconds` how long an instance may take to become well.
+    """
 
     choice: RuntimeChoice
     runtime: Runtime[Any]
     declared: Mapping[str, str]
+    call_seconds: float = _CALL_SECONDS
+    start_seconds: float = 60.0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -79,20 +93,20 @@ class RuntimeWork:
     @property
     def model_url(self) -> str | None:
         """Where the agent's model requests go through it; None if it carries none."""
-        return bounded(lambda: self.ready.runtime.model_url(self.instance), _CALL_SECONDS, "model_url")
+        return bounded(lambda: self.ready.runtime.model_url(self.instance), self.ready.call_seconds, "model_url")
 
     def launch(self, invocation: Invocation) -> Invocation:
         """The agent's invocation as the runtime carries it."""
-        return bounded(lambda: self.ready.runtime.launch(self.instance, invocation), _CALL_SECONDS, "launch")
+        return bounded(lambda: self.ready.runtime.launch(self.instance, invocation), self.ready.call_seconds, "launch")
 
     def observe(self) -> None:
         """Ask for its health and for what it did, while it still runs."""
         runtime = self.ready.runtime
-        health = bounded(lambda: runtime.healthcheck(self.instance), _CALL_SECONDS, "healthcheck")
+        health = bounded(lambda: runtime.healthcheck(self.instance), self.ready.call_seconds, "healthcheck")
         if not health.ok:
             self.faults.append(f"the runtime was not well after the agent's work: {health.detail}")
         self.state = bounded(
-            lambda: runtime.collect_runtime_state(self.instance), _CALL_SECONDS, "collect_runtime_state"
+            lambda: runtime.collect_runtime_state(self.instance), self.ready.call_seconds, "collect_runtime_state"
         )
 
 
@@ -133,16 +147,22 @@ def running_runtime(
     Raises `HostError` if it does not become well in time.
     """
     folder.enter(RunState.CONFIGURING_RUNTIME)
-    request = RuntimeRequest(config=config, port=_free_port(), provider=provider, declared=ready.declared)
-    host = _RuntimeHost(scratch, cancelled)
+    request = RuntimeRequest(
+        config=config,
+        port=_free_port(),
+        provider=provider,
+        declared=ready.declared,
+        start_seconds=ready.start_seconds,
+    )
+    host = RuntimeHost(scratch, cancelled)
     try:
-        instance = bounded(lambda: ready.runtime.start(request, host), _CALL_SECONDS, "start")
+        instance = bounded(lambda: ready.runtime.start(request, host), ready.call_seconds, "start")
         try:
             _await_health(ready, instance, request, host)
             work = RuntimeWork(ready=ready, instance=instance, config=_verified(ready, instance, config))
             yield work
         finally:
-            bounded(lambda: ready.runtime.stop(instance), _CALL_SECONDS, "stop")
+            bounded(lambda: ready.runtime.stop(instance), ready.call_seconds, "stop")
     finally:
         host.end()
         _keep(folder, scratch)
@@ -154,11 +174,11 @@ def _free_port() -> int:
     return port
 
 
-def _await_health(ready: ReadyRuntime, instance: Any, request: RuntimeRequest, host: _RuntimeHost) -> None:
+def _await_health(ready: ReadyRuntime, instance: Any, request: RuntimeRequest, host: RuntimeHost) -> None:
     give_up = time.monotonic() + request.start_seconds
     health = Health(ok=False, detail="not asked yet")
     while time.monotonic() < give_up:
-        health = bounded(lambda: ready.runtime.healthcheck(instance), _CALL_SECONDS, "healthcheck")
+        health = bounded(lambda: ready.runtime.healthcheck(instance), ready.call_seconds, "healthcheck")
         if health.ok:
             return
         if host.cancelled.wait(_HEALTH_SECONDS):
@@ -170,12 +190,12 @@ def _await_health(ready: ReadyRuntime, instance: Any, request: RuntimeRequest, h
 
 def _verified(ready: ReadyRuntime, instance: Any, config: Mapping[str, JsonValue]) -> tuple[ConfigState, ...]:
     states = bounded(
-        lambda: ready.runtime.verify_configuration(instance, config), _CALL_SECONDS, "verify_configuration"
+        lambda: ready.runtime.verify_configuration(instance, config), ready.call_seconds, "verify_configuration"
     )
     return tuple(replace(state, component=f"runtime {ready.choice.id}") for state in states)
 
 
-class _RuntimeHost(Host):
+class RuntimeHost(Host):
     """Runs a runtime's processes outside the agent's sandbox, from an empty environment, ended with the run."""
 
     def __init__(self, scratch: Path, cancelled: threading.Event) -> None:
@@ -187,6 +207,7 @@ class _RuntimeHost(Host):
         self._processes: list[RunningProcess] = []
 
     def start(self, invocation: Invocation) -> RunningProcess:
+        """Start a process of the runtime; there may be several."""
         for name, content in invocation.files.items():
             write_state_file(self.state, name, content)
         number = len(self._processes) + 1

@@ -17,15 +17,24 @@ from akbench.run.lifecycle import RunState
 from akbench.run.outcome_check import outcome_faults
 from akbench.spec import AgentOutcome, AgentRequest, AgentStatus, ExtensionError, ProcessEvidence, Support
 
-__all__ = ["SessionEnd", "carry_out"]
-
-_CALL_SECONDS = 60.0
-"""How long an adapter may take for a call beside any time it was told to wait."""
-
-_CANCEL_SECONDS = 10.0
-"""How long an agent that is no process of ours may take to stop when asked."""
+__all__ = ["Patience", "SessionEnd", "carry_out"]
 
 _SLICE_SECONDS = 0.25
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patience:
+    """How long an adapter may take (seconds).
+
+    - `call`: for a call, beside any time it was told to wait.
+    - `cancel`: for an agent that is no process of ours to stop when asked.
+    """
+
+    call: float = 60.0
+    cancel: float = 10.0
+
+
+_PATIENCE = Patience()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +53,12 @@ class SessionEnd:
 
 
 def carry_out(
-    work: AgentWork, request: AgentRequest, host: AgentHost, cancelled: threading.Event, folder: RunFolder
+    work: AgentWork,
+    request: AgentRequest,
+    host: AgentHost,
+    cancelled: threading.Event,
+    folder: RunFolder,
+    patience: Patience = _PATIENCE,
 ) -> SessionEnd:
     """Open a session, submit the task, wait, observe and close. When it returns no process of the run is left.
 
@@ -52,20 +66,20 @@ def carry_out(
     """
     agent: Any = work.agent
     folder.enter(RunState.STARTING_AGENT)
-    session = bounded(lambda: agent.start_session(request, host), _CALL_SECONDS, "start_session")
+    session = bounded(lambda: agent.start_session(request, host), patience.call, "start_session")
     try:
-        return _Session(work, request, host, session, folder).run(cancelled)
+        return _Session(work, request, host, session, folder, patience).run(cancelled)
     finally:
         try:
-            _close(agent, session, folder)
+            _close(agent, session, folder, patience)
         finally:
             host.end()
 
 
-def _close(agent: Any, session: Any, folder: RunFolder) -> None:
+def _close(agent: Any, session: Any, folder: RunFolder, patience: Patience) -> None:
     """An adapter that cannot close spoils no finished work; the fault is part of the run's story."""
     try:
-        bounded(lambda: agent.close_session(session), _CALL_SECONDS, "close_session")
+        bounded(lambda: agent.close_session(session), patience.call, "close_session")
     except AdapterHangError as error:
         folder.record("adapter_fault", str(error))
     except Exception as error:  # noqa: BLE001 - an adapter's bug
@@ -76,10 +90,16 @@ class _Session:
     """One opened session at work."""
 
     def __init__(
-        self, work: AgentWork, request: AgentRequest, host: AgentHost, session: Any, folder: RunFolder
+        self,
+        work: AgentWork,
+        request: AgentRequest,
+        host: AgentHost,
+        session: Any,
+        folder: RunFolder,
+        patience: Patience,
     ) -> None:
         self._work, self._request, self._host, self._session = work, request, host, session
-        self._folder = folder
+        self._folder, self._patience = folder, patience
         self._agent: Any = work.agent
 
     def run(self, cancelled: threading.Event) -> SessionEnd:
@@ -116,14 +136,14 @@ class _Session:
         )
 
     def _call[T](self, name: str, call: Callable[[], T]) -> T:
-        return bounded(call, _CALL_SECONDS, name)
+        return bounded(call, self._patience.call, name)
 
     def _wait(self, begun: float, cancelled: threading.Event) -> bool:
         """Whether the agent ended by itself, or by the sandbox's hand, in time."""
         while True:
             limit = self._request.timeout_seconds
             if self._host.supervises:  # the sandbox keeps the deadline; this one only catches an adapter's mistake
-                limit += self._host.grace_seconds + _CALL_SECONDS
+                limit += self._host.grace_seconds + self._patience.call
             left = begun + limit - time.monotonic()
             if left <= 0 or (cancelled.is_set() and not self._host.supervises):
                 return False
@@ -133,7 +153,7 @@ class _Session:
     def _wait_once(self, seconds: float) -> bool:
         found: object = bounded(
             lambda: self._agent.wait_for_completion(self._session, seconds),
-            seconds + _CALL_SECONDS,
+            seconds + self._patience.call,
             "wait_for_completion",
         )
         return found is True
@@ -148,11 +168,13 @@ class _Session:
         except NotImplementedError:
             self._folder.record("adapter_fault", "the adapter offers no cancel, though its descriptor does not say so")
             return False
-        give_up = time.monotonic() + _CANCEL_SECONDS
+        give_up = time.monotonic() + self._patience.cancel
         while time.monotonic() < give_up:
             if self._wait_once(_SLICE_SECONDS):
                 return True
-        self._folder.record("adapter_fault", f"the agent did not stop within {_CANCEL_SECONDS:g} s of being cancelled")
+        self._folder.record(
+            "adapter_fault", f"the agent did not stop within {self._patience.cancel:g} s of being cancelled"
+        )
         return False
 
     def _corrected(

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         ToolCall,
         TraceEvent,
     )
+    from akbench.spec.dataset_import import GitRepository, ImportedDataset, ImportedTask
     from akbench.spec.errors import AkbenchError, ExtensionError, HostError, InputError, PlanRejectedError
     from akbench.spec.evaluator import (
         EvaluationEvidence,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from akbench.spec.hooks import (
         API_VERSION,
         AgentRecord,
+        DatasetImporterRecord,
         DescriptorRecord,
         DimensionRecord,
         EvaluatorRecord,
@@ -79,6 +81,7 @@ __all__ = [
     "Bind",
     "Capability",
     "ConfigState",
+    "DatasetImporterRecord",
     "DescriptorRecord",
     "DimensionRecord",
     "EvaluationEvidence",
@@ -88,9 +91,12 @@ __all__ = [
     "EvaluatorRecord",
     "ExporterRecord",
     "ExtensionError",
+    "GitRepository",
     "Health",
     "Host",
     "HostError",
+    "ImportedDataset",
+    "ImportedTask",
     "ImporterRecord",
     "InputError",
     "Invocation",
@@ -147,6 +153,7 @@ _MODULES = (
     "process",
     "agent",
     "evaluator",
+    "dataset_import",
     "metric",
     "runtime",
     "plugin",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar
@@ -67,6 +67,7 @@ class EvaluationRequest:
     - `hidden_files`: the hidden test files, relative to the workspace.
     - `report_fd`: the number of the inherited file descriptor to which the check writes its report.
     - `config`: the evaluator's configuration from the task's ``evaluator.yaml``.
+    - `quarantined`: ids of tests that the task's validation found flaky; their results count for nothing.
     """
 
     workspace: str
@@ -78,6 +79,7 @@ class EvaluationRequest:
     report_fd: int
     timeout_seconds: float
     config: Mapping[str, JsonValue]
+    quarantined: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,3 +126,13 @@ class Evaluator(ABC):
     @abstractmethod
     def judge(self, evidence: EvaluationEvidence) -> Judgement:
         """Judge from the report alone; what the check printed and its exit code are not evidence of success."""
+
+    def with_roles(
+        self, config: Mapping[str, JsonValue], target: Collection[str], regression: Collection[str]
+    ) -> Mapping[str, JsonValue] | None:
+        """`config` changed so that exactly these test ids are target and regression tests.
+
+        None, as here, from an evaluator that knows no single tests.
+        """
+        del config, target, regression
+        return None

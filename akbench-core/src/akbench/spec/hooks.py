@@ -14,6 +14,7 @@ import pluggy
 __all__ = [
     "API_VERSION",
     "AgentRecord",
+    "DatasetImporterRecord",
     "DescriptorRecord",
     "DimensionRecord",
     "EvaluatorRecord",
@@ -107,6 +108,16 @@ class ImporterRecord(Record):
     __slots__ = ()
 
 
+class DatasetImporterRecord(Record):
+    """`target` is a function ``(source: Path) -> ImportedDataset``.
+
+    It reads the user's own checkout of a public set of tasks, changes nothing there and runs nothing of it. Raises
+    `InputError` when `source` is no such checkout.
+    """
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DimensionRecord:
     """A dimension is data: the descriptor file ``package:path/in/package.yaml`` says all."""
@@ -169,3 +180,8 @@ def akbench_register_exporters() -> Iterable[ExporterRecord]:  # type: ignore[em
 @hookspec
 def akbench_register_importers() -> Iterable[ImporterRecord]:  # type: ignore[empty-body]
     """Readers of foreign results; the id is the name of the format. Called once, when the catalogue is built."""
+
+
+@hookspec
+def akbench_register_dataset_importers() -> Iterable[DatasetImporterRecord]:  # type: ignore[empty-body]
+    """Readers of public sets of tasks; the id is the name of the format. Called once, when the catalogue is built."""

@@ -16,8 +16,8 @@ from dulwich.objects import Blob, ObjectID
 from akbench.dataset.directory import walk
 from akbench.dataset.gather import NOISE, Caps, CapsReached, Gatherer, Oddity
 from akbench.dataset.tree import Tree
+from akbench.git import bare_repository
 from akbench.spec import HostError
-from akbench.workspace.git import bare_repository
 from akbench.workspace.patch import difference
 from akbench.workspace.snapshot import Snapshot
 

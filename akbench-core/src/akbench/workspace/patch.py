@@ -6,8 +6,8 @@ import tempfile
 from pathlib import Path
 
 from akbench.dataset.tree import Tree, read_tree
+from akbench.git import bare_repository, git
 from akbench.spec import HostError, InputError
-from akbench.workspace.git import bare_repository, git
 from akbench.workspace.snapshot import Snapshot
 
 __all__ = ["apply_patch", "difference"]

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from akbench.dataset.assembly import AssembledTask
 from akbench.dataset.tree import Tree
+from akbench.git import bare_repository
 from akbench.spec import InputError
-from akbench.workspace.git import bare_repository
 from akbench.workspace.patch import apply_patch, difference
 from akbench.workspace.snapshot import Snapshot, take_snapshot
 
-__all__ = ["Reference", "reference_solution"]
+__all__ = ["Reference", "patch_between", "reference_solution"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,13 +36,15 @@ def reference_solution(assembled: AssembledTask, snapshot: Snapshot, cache: Path
         except InputError as error:
             raise InputError(str(error), place=str(path)) from error
     solved = take_snapshot(assembled.original, cache)
-    patch = _difference(snapshot, solved, scratch / "reference.git")
+    patch = patch_between(snapshot, solved, scratch / "reference.git")
     return Reference(tree=assembled.original, patch=patch)
 
 
-def _difference(given: Snapshot, solved: Snapshot, store: Path) -> bytes:
-    """Neither snapshot may see the other's objects, so a third repository borrows from both."""
+def patch_between(given: Snapshot, solved: Snapshot, store: Path) -> bytes:
+    """The patch from one snapshot to another. `store` is a new folder.
 
+    Neither snapshot may see the other's objects, so a third repository borrows from both.
+    """
     bare_repository(store)
     alternates = f"{given.objects.resolve()}\n{solved.objects.resolve()}\n"
     (store / "objects" / "info" / "alternates").write_text(alternates)

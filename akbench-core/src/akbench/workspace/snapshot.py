@@ -11,7 +11,7 @@ from dulwich.objects import Blob, Commit, ObjectID, ShaFile
 
 from akbench.dataset.objects import move_into_place, write_objects
 from akbench.dataset.tree import Tree, read_tree
-from akbench.workspace.git import bare_repository
+from akbench.git import bare_repository
 
 __all__ = ["Snapshot", "take_snapshot"]
 

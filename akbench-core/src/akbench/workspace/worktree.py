@@ -6,7 +6,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from akbench.workspace.git import git
+from akbench.git import git
 from akbench.workspace.snapshot import Snapshot
 
 __all__ = ["Worktree", "lay_worktree"]

@@ -1,0 +1,196 @@
+"""Writing what a dataset importer read as a dataset of ours, each part where only those see it who may."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ruamel.yaml import YAML
+
+from akbench.dataset.dataset import load_dataset
+from akbench.dataset.tree import FILE, Tree
+from akbench.spec import GitRepository, ImportedDataset, ImportedTask, InputError, JsonValue
+from akbench.workspace.patch import apply_patch
+from akbench.workspace.reference import patch_between
+from akbench.workspace.snapshot import take_snapshot
+
+__all__ = ["DatasetWriter", "Written"]
+
+_SHORTEST_SECRET = 40
+"""Contents below this many bytes (an empty ``__init__.py``, a licence line) are the same everywhere by chance."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """What was written: the ids of the tasks, and the reasons for those that were not."""
+
+    tasks: tuple[str, ...]
+    refused: Mapping[str, str]
+
+
+class DatasetWriter:
+    """Writes one imported dataset into the new folder `folder`; `cache` and `scratch` hold what git needs for it.
+
+    `fetch` gives the tree of a git repository.
+    """
+
+    def __init__(self, folder: Path, cache: Path, scratch: Path, fetch: Callable[[GitRepository], Tree]) -> None:
+        self._folder = folder
+        self._cache = cache
+        self._scratch = scratch
+        self._fetch = fetch
+
+    def write(self, imported: ImportedDataset, dataset_id: str) -> Written:
+        """Write everything. Raises `InputError` if no task is left or the result is no dataset."""
+        refused = dict(imported.refused)
+        done: list[str] = []
+        for task in imported.tasks:
+            try:
+                self._write_task(task, imported)
+            except InputError as error:
+                refused[task.id] = str(error)
+            else:
+                done.append(task.id)
+        if not done:
+            reasons = "".join(f"\n  {name}: {reason}" for name, reason in refused.items())
+            raise InputError(f"no task of it can be imported:{reasons or ' there is none'}")
+        self._yaml("dataset.yaml", _dataset(imported, dataset_id))
+        load_dataset(self._folder)
+        return Written(tasks=tuple(done), refused=refused)
+
+    def _write_task(self, task: ImportedTask, imported: ImportedDataset) -> None:
+        given = self._given(task)
+        hidden = self._hidden(task, given)
+        patch = self._solution(task, given)
+        if not isinstance(task.repository, GitRepository):
+            _check_secrets(task, given, hidden)
+            given.materialise(self._folder / "repositories" / task.id)
+        place = Path(task.category) / task.id
+        hidden.materialise(self._folder / place / "hidden_tests")
+        self._bytes(place / "solution" / "reference.patch", patch)
+        self._bytes(place / "description.md", task.description.encode())
+        self._yaml(place / "task.yaml", _task(task))
+        self._yaml(place / "repository.yaml", _repository(task, imported))
+        self._yaml(place / "evaluator.yaml", _evaluator(task))
+
+    def _given(self, task: ImportedTask) -> Tree:
+        if isinstance(task.repository, GitRepository):
+            return self._fetch(task.repository)
+        return _tree(task.repository)
+
+    def _hidden(self, task: ImportedTask, given: Tree) -> Tree:
+        hidden = _tree(task.hidden_tests)
+        if task.test_patch is not None:
+            after = self._applied(task, given, task.test_patch, "tests")
+            changed = {path: entry for path, entry in after.entries.items() if given.entries.get(path) != entry}
+            hidden = Tree(entries=changed, stores=after.stores, fresh=after.fresh).overlay(hidden)
+        if not hidden.entries:
+            raise InputError("it has no tests that the agent does not see")
+        return hidden
+
+    def _solution(self, task: ImportedTask, given: Tree) -> bytes:
+        if isinstance(task.solution, bytes):
+            self._applied(task, given, task.solution, "solution")
+            return task.solution
+        kept = {path: given.read(path) for path in given.entries}
+        for name, content in task.solution.items():
+            if content is None:
+                kept.pop(os.fsencode(name), None)
+            else:
+                kept[os.fsencode(name)] = content
+        solved = Tree.of(
+            {
+                path: (given.entries[path].mode if path in given.entries else FILE, content)
+                for path, content in kept.items()
+            }
+        )
+        patch = patch_between(
+            take_snapshot(given, self._cache), take_snapshot(solved, self._cache), self._scratch / f"{task.id}.git"
+        )
+        if not patch:
+            raise InputError("its solution changes nothing")
+        return patch
+
+    def _applied(self, task: ImportedTask, given: Tree, patch: bytes, what: str) -> Tree:
+        return apply_patch(take_snapshot(given, self._cache), patch, self._scratch / f"{task.id}-{what}.git")
+
+    def _bytes(self, path: Path, content: bytes) -> None:
+        target = self._folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+
+    def _yaml(self, path: Path | str, value: Mapping[str, JsonValue]) -> None:
+        target = self._folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        yaml = YAML()
+        yaml.width = 4096
+        with target.open("w", encoding="utf-8") as file:
+            yaml.dump(value, file)
+
+
+def _tree(files: Mapping[str, bytes]) -> Tree:
+    return Tree.of({os.fsencode(name): (FILE, content) for name, content in files.items()})
+
+
+def _check_secrets(task: ImportedTask, given: Tree, hidden: Tree) -> None:
+    """Raise `InputError` if the agent would be handed a hidden test or the solution under whatever name."""
+    secrets = {entry.blob: os.fsdecode(path) for path, entry in hidden.entries.items()}
+    if not isinstance(task.solution, bytes):
+        solved = _tree({name: content for name, content in task.solution.items() if content is not None})
+        secrets |= {entry.blob: os.fsdecode(path) for path, entry in solved.entries.items()}
+    for path, entry in given.entries.items():
+        if entry.blob in secrets and len(given.read(path)) >= _SHORTEST_SECRET:
+            raise InputError(f"{os.fsdecode(path)} in what the agent is given is the same as {secrets[entry.blob]}")
+
+
+def _header(name: str) -> dict[str, JsonValue]:
+    return {"schema_version": "1.0", "id": name, "version": "1.0.0"}
+
+
+def _dataset(imported: ImportedDataset, dataset_id: str) -> dict[str, JsonValue]:
+    return {
+        **_header(dataset_id),
+        "title": imported.title,
+        "license": imported.license,
+        "dataset": {
+            "description": " ".join((imported.description, *imported.notes)),
+            "source": imported.source,
+            "commit": imported.commit,
+        },
+    }
+
+
+def _task(task: ImportedTask) -> dict[str, JsonValue]:
+    part: dict[str, JsonValue] = {
+        "category": task.category,
+        "difficulty": task.difficulty,
+        "tags": list(task.tags),
+        "environment": {
+            "python": task.python,
+            "requirements": list(task.requirements),
+            "python_path": list(task.python_path),
+        },
+        "protected": list(task.protected),
+    }
+    return {**_header(task.id), "title": task.title, "task": part}
+
+
+def _repository(task: ImportedTask, imported: ImportedDataset) -> dict[str, JsonValue]:
+    source: dict[str, JsonValue]
+    if isinstance(task.repository, GitRepository):
+        source = {
+            "source": "git",
+            "url": task.repository.url,
+            "commit": task.repository.commit,
+            "submodules": "leave_out",
+        }
+    else:
+        source = {"source": "directory", "path": f"repositories/{task.id}"}
+    title = f"from {imported.source}" + (f" at {imported.commit}" if imported.commit else "")
+    return {**_header(task.id), "title": title, "repository": {**source, "license": task.license}}
+
+
+def _evaluator(task: ImportedTask) -> dict[str, JsonValue]:
+    return {**_header(f"{task.id}-tests"), "evaluator": {"adapter": task.evaluator, "config": dict(task.config)}}

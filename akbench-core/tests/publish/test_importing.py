@@ -1,0 +1,112 @@
+"""Writing what an importer read: the agent's part holds nothing of the others."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from akbench.dataset.assembly import assemble
+from akbench.dataset.dataset import load_dataset
+from akbench.dataset.tree import FILE, Tree
+from akbench.publish.importing import DatasetWriter, Written
+from akbench.spec import GitRepository, ImportedDataset, ImportedTask, InputError
+from akbench.workspace.reference import reference_solution
+from akbench.workspace.snapshot import take_snapshot
+
+BROKEN = b"def add(a, b):\n    return a - b  # a long enough line\n"
+FIXED = b"def add(a, b):\n    return a + b  # a long enough line\n"
+TEST = b"from calc import add\n\ndef test_add():\n    assert add(1, 1) == 2\n"
+TEST_PATCH = b"""\
+diff --git a/test_calc.py b/test_calc.py
+new file mode 100644
+--- /dev/null
++++ b/test_calc.py
+@@ -0,0 +1 @@
++def test_new(): pass
+"""
+PATCH = b"""\
+diff --git a/calc.py b/calc.py
+--- a/calc.py
++++ b/calc.py
+@@ -1,2 +1,2 @@
+ def add(a, b):
+-    return a - b  # a long enough line
++    return a + b  # a long enough line
+"""
+TASK = ImportedTask(
+    id="add",
+    title="Add",
+    category="bug_fix",
+    difficulty="easy",
+    description="add(1, 1) is 0\n",
+    license="MIT",
+    repository={"calc.py": BROKEN, "notes: odd?.md": b"x"},
+    hidden_tests={"tests/test_add.py": TEST},
+    solution={"calc.py": FIXED, "new/file.txt": b"new\n"},
+    evaluator="pytest",
+    config={"target": ["tests/test_add.py"], "timeout_seconds": 60},
+)
+
+
+def imported(*tasks: ImportedTask) -> ImportedDataset:
+    return ImportedDataset(
+        title="Sums", description="d", license="MIT", source="https://host.invalid/x", commit="c" * 40, tasks=tasks
+    )
+
+
+def written(folder: Path, *tasks: ImportedTask) -> Written:
+    def fetch(repository: GitRepository) -> Tree:
+        assert repository.url == "https://host.invalid/repo"
+        return Tree.of({b"calc.py": (FILE, BROKEN)})
+
+    (folder / "scratch").mkdir()
+    return DatasetWriter(folder / "sums", folder / "cache", folder / "scratch", fetch).write(imported(*tasks), "sums")
+
+
+def test_what_is_written_is_a_dataset_whose_solution_leads_to_what_the_importer_said(tmp_path: Path):
+    assert written(tmp_path, TASK).tasks == ("add",)
+    dataset = load_dataset(tmp_path / "sums")
+    assert (dataset.model.license, dataset.model.dataset.commit) == ("MIT", "c" * 40)
+    assembled = assemble(dataset.task("add"), dataset, tmp_path / "cache")
+    assert sorted(assembled.given.entries) == [b"calc.py", b"notes: odd?.md"]
+    assert list(assembled.hidden.entries) == [b"tests/test_add.py"]
+    (tmp_path / "reference").mkdir()
+    snapshot = take_snapshot(assembled.given, tmp_path / "cache")
+    solved = reference_solution(assembled, snapshot, tmp_path / "cache", tmp_path / "reference").tree
+    assert solved.read(b"calc.py") == FIXED
+    assert solved.read(b"new/file.txt") == b"new\n"
+
+
+def test_a_task_on_a_commit_keeps_its_patch_and_hides_what_the_test_patch_changes(tmp_path: Path):
+    repository = GitRepository(url="https://host.invalid/repo", commit="a" * 40)
+    task = replace(TASK, repository=repository, hidden_tests={}, test_patch=TEST_PATCH, solution=PATCH)
+    folder = tmp_path / "sums" / "bug_fix" / "add"
+    try:
+        written(tmp_path, task)
+    finally:
+        assert (folder / "hidden_tests" / "test_calc.py").read_text() == "def test_new(): pass\n"
+        assert (folder / "solution" / "reference.patch").read_bytes() == PATCH
+        assert "commit: " + "a" * 40 in (folder / "repository.yaml").read_text()
+
+
+REFUSED = {
+    "the solution lies beside": ({"repository": {"calc.py": BROKEN, "old.py": FIXED}}, "old.py in what the agent"),
+    "a hidden test lies beside": ({"repository": {"calc.py": BROKEN, "t.py": TEST}}, "the same as tests/test_add.py"),
+    "the solution changes nothing": ({"solution": {"calc.py": BROKEN}}, "its solution changes nothing"),
+    "no hidden test": ({"hidden_tests": {}}, "no tests that the agent does not see"),
+    "a path that leads out": ({"hidden_tests": {"../x.py": TEST}}, "not a plain relative path"),
+    "a patch of another file": ({"solution": PATCH.replace(b"calc", b"clac")}, "the patch does not apply"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED, ids=lambda case: case.replace(" ", "_"))
+def test_a_task_that_would_give_itself_away_or_cannot_be_is_refused_and_stops_no_other(tmp_path: Path, case: str):
+    changed, reason = REFUSED[case]
+    found = written(tmp_path, replace(TASK, **changed), replace(TASK, id="good"))
+    assert found.tasks == ("good",)
+    assert reason in found.refused["add"]
+
+
+def test_when_nothing_is_left_every_reason_is_told(tmp_path: Path):
+    with pytest.raises(InputError, match=r"no task of it can be imported:\n  add: it has no tests"):
+        written(tmp_path, replace(TASK, hidden_tests={}))

@@ -1,0 +1,229 @@
+"""Reading checkouts: what each part of the source becomes, and why something is refused."""
+
+import json
+from pathlib import Path
+
+import pytest
+from dulwich import porcelain
+
+from akbench.spec import GitRepository, ImportedDataset, ImportedTask, InputError
+from akbench_datasets.exercism import read_exercism_track, read_polyglot
+from akbench_datasets.harbor import read_harbor
+from akbench_datasets.quixbugs import read_quixbugs
+from akbench_datasets.swebench import read_instances
+
+MIT = "Permission is hereby granted, free of charge, to any person obtaining a copy of this software"
+
+
+def lay(root: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return root
+
+
+def only(found: ImportedDataset) -> ImportedTask:
+    assert len(found.tasks) == 1, found
+    return found.tasks[0]
+
+
+PROGRAMS = {
+    "LICENSE": MIT,
+    "conftest.py": "# options",
+    "python_programs/double.py": "def double(n):\n    return n + 2\n",
+    "python_programs/orphan.py": "def orphan(): ...\n",
+    "python_programs/node.py": "class Node: ...\n",
+    "correct_python_programs/double.py": "def double(n):\n    return n * 2\n",
+    "correct_python_programs/orphan.py": "def orphan(): ...\n",
+    "correct_python_programs/node.py": "class Node: ...\n",
+    "python_testcases/test_double.py": "# tests",
+    "python_testcases/load_testdata.py": "# reads cases",
+    "json_testcases/double.json": "[[1], 2]\n",
+}
+
+
+def test_a_program_is_given_alone_and_its_tests_and_correction_are_not(tmp_path: Path):
+    found = read_quixbugs(lay(tmp_path, PROGRAMS))
+    task = only(found)
+    assert list(task.repository) == ["python_programs/double.py"]
+    assert sorted(task.hidden_tests) == [
+        "conftest.py",
+        "json_testcases/double.json",
+        "python_testcases/load_testdata.py",
+        "python_testcases/test_double.py",
+    ]
+    assert task.solution == {"python_programs/double.py": b"def double(n):\n    return n * 2\n"}
+    assert task.config["test_timeout_seconds"] > 0
+    assert found.refused == {"orphan": "it has no test in python_testcases/"}
+
+
+def test_the_origin_of_a_checkout_is_its_commit_its_licence_and_a_url_without_secrets(tmp_path: Path):
+    lay(tmp_path, PROGRAMS)
+    outside = read_quixbugs(tmp_path)
+    assert (outside.license, outside.commit) == ("MIT", None)
+    porcelain.init(str(tmp_path))
+    porcelain.add(str(tmp_path), paths=[str(tmp_path / "LICENSE")])
+    commit = porcelain.commit(str(tmp_path), message=b"x", author=b"a <a@b.invalid>", committer=b"a <a@b.invalid>")
+    config = tmp_path / ".git" / "config"
+    for url, told in (("https://me:secret@host.invalid/x.git", "https://host.invalid/x.git"), ("/home/x", None)):
+        config.write_text(f'[remote "origin"]\n\turl = {url}\n')
+        found = read_quixbugs(tmp_path)
+        assert (found.commit, found.source) == (commit.decode(), told or outside.source)
+
+
+@pytest.mark.parametrize("read", [read_quixbugs, read_exercism_track, read_polyglot, read_harbor])
+def test_another_folder_is_refused_with_what_is_missing(tmp_path: Path, read):
+    with pytest.raises(InputError, match=r"no folder|no such|there is no"):
+        read(tmp_path)
+
+
+FILES = {"solution": ["leap.py"], "test": ["leap_test.py", "extra.py"], "example": [".meta/example.py"]}
+EXERCISE = {
+    ".meta/config.json": json.dumps({"files": FILES, "blurb": "Leap years."}),
+    ".meta/example.py": "def leap(year):\n    return year % 4 == 0\n",
+    ".docs/instructions.md": "# Instructions\n\nTell leap years.\n",
+    ".docs/instructions.append.md": "Raise nothing.\n",
+    "leap.py": "def leap(year):\n    pass\n",
+    "leap_test.py": "# tests",
+    "extra.py": "# of the tests",
+}
+
+
+def track(root: Path, listed: list[dict[str, object]], **changed: str) -> Path:
+    lay(root, {"LICENSE": MIT, "config.json": json.dumps({"exercises": {"practice": listed}})})
+    return lay(root, {f"exercises/practice/leap/{name}": text for name, text in {**EXERCISE, **changed}.items()})
+
+
+def test_an_exercise_is_its_stub_and_its_instructions(tmp_path: Path):
+    task = only(read_exercism_track(track(tmp_path, [{"slug": "leap", "name": "Leap", "difficulty": 7}])))
+    assert (task.title, task.category, task.difficulty) == ("Leap", "new_feature", "hard")
+    assert list(task.repository) == ["leap.py"]
+    assert sorted(task.hidden_tests) == ["extra.py", "leap_test.py"]
+    assert task.config["target"] == ["leap_test.py"]
+    assert task.solution == {"leap.py": EXERCISE[".meta/example.py"].encode()}
+    assert task.description == (
+        "# Instructions\n\nTell leap years.\n\nRaise nothing.\n\n"
+        "Write your solution into `leap.py`. Names and parameters stay as they are.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("listed", "changed", "reason"),
+    [
+        ([{"slug": "leap", "difficulty": 1, "status": "deprecated"}], {}, "deprecated"),
+        ([], {".meta/config.json": "{"}, "no JSON"),
+        ([], {".meta/config.json": json.dumps({"files": {**FILES, "example": ["a", "b"]}})}, "not one for each"),
+        ([], {".meta/config.json": json.dumps({"files": {**FILES, "test": []}})}, "names no test file"),
+        ([], {".meta/config.json": json.dumps({"files": {**FILES, "example": ["gone.py"]}})}, "no such plain file"),
+    ],
+)
+def test_an_exercise_that_is_not_whole_is_refused_with_the_reason(tmp_path: Path, listed, changed, reason):
+    found = read_exercism_track(track(tmp_path, listed, **changed))
+    assert found.tasks == ()
+    assert reason in found.refused["leap"]
+
+
+def test_what_the_polyglot_checkout_does_not_say_is_said_to_be_assumed(tmp_path: Path):
+    found = read_polyglot(lay(tmp_path, {f"python/exercises/practice/leap/{name}": t for name, t in EXERCISE.items()}))
+    assert only(found).difficulty == "medium"
+    assert any("states no licence" in note for note in found.notes)
+
+
+INSTANCE = {
+    "instance_id": "owner__name-1",
+    "repo": "owner/name",
+    "base_commit": "a" * 40,
+    "problem_statement": "# It adds wrong\n\nadd(1, 1) is 3.",
+    "hints_text": "look at line 2",
+    "patch": "diff --git a/x.py b/x.py\n",
+    "test_patch": "diff --git a/test_x.py b/test_x.py\n",
+    "FAIL_TO_PASS": '["test_x.py::test_add"]',
+    "PASS_TO_PASS": ["test_x.py::test_zero"],
+    "python": "3.12.4",
+    "requirements": "attrs==25.3.0\nPytest==9.2.0\n",
+    "difficulty": "1-4 hours",
+    "license_name": "MIT",
+}
+
+
+def instances(root: Path, *rows: dict[str, object]) -> ImportedDataset:
+    path = root / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return read_instances(path)
+
+
+def test_an_instance_is_its_problem_and_a_commit_that_is_fetched_later(tmp_path: Path):
+    task = only(instances(tmp_path, INSTANCE))
+    assert task.repository == GitRepository(url="https://github.com/owner/name", commit="a" * 40)
+    assert (task.title, task.difficulty, task.python, task.license) == ("It adds wrong", "hard", "3.12", "MIT")
+    assert "line 2" not in task.description
+    assert task.config["target"] == ["test_x.py::test_add"]
+    assert task.config["regression"] == ["test_x.py::test_zero"]
+    assert [pin for pin in task.requirements if pin.lower().startswith("pytest")] == ["Pytest==9.2.0"]
+    assert "pluggy==1.6.0" in task.requirements
+    assert (task.solution, task.test_patch) == (INSTANCE["patch"].encode(), INSTANCE["test_patch"].encode())
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({"base_commit": "v1.0"}, "no full commit id"),
+        ({"patch": ""}, "it has no patch"),
+        ({"FAIL_TO_PASS": "[]"}, "FAIL_TO_PASS is empty"),
+        ({"FAIL_TO_PASS": ["test_add (x.tests.Case)"]}, "which is no test of pytest"),
+        ({"python": None}, "it names no Python version"),
+        ({"requirements": None}, "it pins no environment"),
+        ({"requirements": ["attrs>=1"]}, "'attrs>=1' is not pinned"),
+    ],
+)
+def test_an_instance_that_cannot_be_a_task_is_refused_with_the_reason(tmp_path: Path, changed, reason):
+    found = instances(tmp_path, {**INSTANCE, **changed}, {**INSTANCE, "instance_id": "good"})
+    assert reason in found.refused["owner__name-1"]
+    assert [task.id for task in found.tasks] == ["good"]
+
+
+def test_a_line_that_is_no_json_is_named_with_its_number(tmp_path: Path):
+    path = tmp_path / "rows.jsonl"
+    path.write_text(json.dumps(INSTANCE) + "\n{\n")
+    with pytest.raises(InputError, match=r"rows\.jsonl:2: no JSON"):
+        read_instances(path)
+
+
+HARBOR = {
+    "task.toml": "[environment]\nbuild_timeout_sec = 600.0\n",
+    "instruction.md": "Do it.\n",
+    "tests/test.sh": "#!/bin/sh\n",
+    "solution/solve.sh": "#!/bin/sh\n",
+    "environment/Dockerfile": "FROM python:3.12-slim\nRUN true\nCOPY . /app\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        (
+            {},
+            "in order, but it needs its image (from python:3.12-slim with 1 RUN steps), and no docker sandbox is here",
+        ),
+        ({"task.toml": '[environment]\ndocker_image = "x/y:1"\n'}, "it needs its image (x/y:1)"),
+        ({"environment/docker-compose.yaml": "services: {}\n"}, "several containers"),
+        ({"task.toml": "["}, "not a whole Harbor task: task.toml"),
+        ({"instruction.md": " "}, "not a whole Harbor task: instruction.md is empty"),
+        ({"environment/Dockerfile": "RUN true\n"}, "not a whole Harbor task: environment/Dockerfile has no FROM"),
+    ],
+)
+def test_a_harbor_task_is_checked_as_far_as_it_can_be_and_refused_with_the_reason(tmp_path: Path, changed, reason):
+    lay(tmp_path / "hello", {**HARBOR, **changed})
+    assert reason in read_harbor(tmp_path).refused["hello"]
+
+
+@pytest.mark.parametrize("name", ["instruction.md", "tests/test.sh", "environment/Dockerfile"])
+def test_a_harbor_task_without_one_of_its_parts_is_none(tmp_path: Path, name: str):
+    lay(tmp_path / "hello", {key: text for key, text in HARBOR.items() if key != name})
+    assert read_harbor(tmp_path).refused["hello"] == f"not a whole Harbor task: it has no {name}"
+
+
+def test_a_harbor_task_without_a_solution_says_so(tmp_path: Path):
+    lay(tmp_path / "hello", {key: text for key, text in HARBOR.items() if "solve" not in key})
+    assert "no solution/solve.sh to validate it by" in read_harbor(tmp_path).refused["hello"]

@@ -1,0 +1,1 @@
+"""``ruff check --fix`` as an agent of AK-Bench."""
