@@ -49,7 +49,7 @@ class HookImports:
         """What is wrong, in sentences."""
         named = (
             (
-                "imports modules of other distributions at discovery time; import them in the adapter's module",
+                "imports modules of other distributions at discovery time",
                 self.foreign,
             ),
             ("imports more of AK-Bench than akbench.spec", self.of_core),
