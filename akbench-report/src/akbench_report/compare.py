@@ -410,7 +410,9 @@ def config_findings(runs: Iterable[RunView]) -> tuple[ConfigFinding, ...]:
             states[identity] = state
             found[identity].append(run)
     findings = (ConfigFinding(state=states[name], runs=tuple(found[name])) for name in states)
-    return tuple(sorted(findings, key=lambda each: (each.state.component, each.state.key, _SEVERITY.index(each.state.status))))
+    return tuple(
+        sorted(findings, key=lambda each: (each.state.component, each.state.key, _SEVERITY.index(each.state.status)))
+    )
 
 
 def _identity(state: ConfigState) -> str:
