@@ -19,7 +19,7 @@ from akbench.experiment.plan import Plan, Variant
 from akbench.pipeline import Loaded, load_experiment, run_experiment
 from akbench.project import Project
 from akbench.run.lifecycle import RunState
-from akbench.spec import InputError, JsonValue, Support
+from akbench.spec import AkbenchError, InputError, JsonValue, Support
 from akbench.store.view import ExperimentView, RunView
 
 __all__ = ["confirm_and_run", "experiment", "interruptible"]
@@ -133,14 +133,16 @@ def confirm_and_run(loaded: Loaded, *, yes: bool = False, as_json: bool = False)
     with interruptible() as cancelled, LiveProgress() as progress:
         experiment_id = run_experiment(loaded, progress, cancelled)
     view = Store(loaded.project.data).experiment(experiment_id)
-    report = _report(loaded)
+    if not as_json:
+        _print_summary(view)
+    report, trouble = _report(loaded)
     if as_json:
         print_json(_experiment_json(view) | {"report": str(report) if report else None})
-    else:
-        _print_summary(view)
-        if report:
-            say(f"report: {report}")
-    return _exit_code(view, cancelled)
+    elif report:
+        say(f"report: {report}")
+    if trouble:
+        say(f"warning: {trouble}; the results are kept, `akbench report` writes it again", err=True)
+    return _exit_code(view, cancelled) or (1 if trouble else 0)
 
 
 def _load(project_dir: Path, file: Path) -> Loaded:
@@ -179,15 +181,17 @@ def interruptible() -> Iterator[threading.Event]:
             signal.signal(name, handler)
 
 
-def _report(loaded: Loaded) -> Path | None:
-    """The HTML report of all the project's experiments, where it is asked for and an extension writes it."""
+def _report(loaded: Loaded) -> tuple[Path | None, AkbenchError | None]:
+    """The HTML report of all the project's experiments, where it is asked for and can be written, or its fault."""
     exporter = loaded.catalogue.exporter("html")
     if exporter is None or not loaded.experiment.model.experiment.reporting.generate_html:
-        return None
-    write = exporter.function()
-    with exporter.guard("wrote no report"):
-        written = write(loaded.project.data, loaded.project.reports, None)
-    return Path(written)
+        return None, None
+    try:
+        write = exporter.function()
+        with exporter.guard("wrote no report"):
+            return Path(write(loaded.project.data, loaded.project.reports, None)), None
+    except AkbenchError as error:
+        return None, error
 
 
 def _exit_code(view: ExperimentView, cancelled: threading.Event) -> int:
