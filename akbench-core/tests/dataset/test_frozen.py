@@ -75,9 +75,7 @@ def test_a_verdict_that_holds_makes_no_warning_and_its_flaky_tests_are_part_of_t
     planned = plan(vouch(folder, catalogue, quarantined=(FLAKY,)), catalogue)
     assert planned.warnings == ()
     assert planned.tasks[0].quarantined == (FLAKY.id,)
-    assert planned.notes == (
-        f"task 'slug-001' has flaky tests, which count for nothing: {FLAKY.id}",
-    )
+    assert planned.notes == (f"task 'slug-001' has flaky tests, which count for nothing: {FLAKY.id}",)
 
 
 @pytest.mark.parametrize("changed", [f"{TASK}/description.md", "repositories/slugs/slugs/__init__.py"])
