@@ -11,6 +11,8 @@ from pathlib import Path
 
 import click
 
+from akbench.cli.extension_commands import extension_commands, load_extension_command
+
 __all__ = ["cli", "main"]
 
 COMMANDS = {
@@ -27,8 +29,6 @@ COMMANDS = {
 }
 """Built-in command -> where it is and what it does."""
 
-GROUP = "akbench.commands"
-
 
 class LazyGroup(click.Group):
     """A group whose commands are imported on use; extensions add commands by the entry-point group akbench.commands."""
@@ -36,7 +36,7 @@ class LazyGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Built-in commands and those of extensions, by name."""
         del ctx
-        return sorted({*COMMANDS, *_extension_commands()})
+        return sorted({*COMMANDS, *extension_commands()})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import the command, or None if there is none of that name."""
@@ -45,11 +45,11 @@ class LazyGroup(click.Group):
             module, _, name = COMMANDS[cmd_name][0].partition(":")
             command = getattr(import_module(module), name)
             return command if isinstance(command, click.Command) else None
-        return _load_extension_command(cmd_name)
+        return load_extension_command(cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List commands without importing any of them."""
-        extensions = _extension_commands()
+        extensions = extension_commands()
         rows = [
             (name, COMMANDS[name][1] if name in COMMANDS else f"From {extensions[name]}.")
             for name in self.list_commands(ctx)
@@ -70,27 +70,6 @@ class LazyGroup(click.Group):
             if close and "mean" not in error.message:
                 raise click.UsageError(f"{error.message} Did you mean {close[0]!r}?", ctx) from error
             raise
-
-
-def _extension_commands() -> dict[str, str]:
-    from akbench.foreign import distribution_of, installed_entry_points
-
-    found, _ = installed_entry_points(GROUP)
-    return {entry.name: distribution_of(entry)[0] for entry in sorted(found, key=lambda entry: entry.name)}
-
-
-def _load_extension_command(name: str) -> click.Command | None:
-    from akbench.foreign import distribution_of, foreign_code, installed_entry_points
-
-    for entry in installed_entry_points(GROUP)[0]:
-        if entry.name != name:
-            continue
-        with foreign_code(f"command {name!r} of {' '.join(distribution_of(entry))} cannot be loaded"):
-            command = entry.load()
-            if not isinstance(command, click.Command):
-                raise TypeError(f"{entry.value} is no click command")
-        return command
-    return None
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
