@@ -12,4 +12,4 @@ def test_twelve_am_is_midnight(minute):
 
 @pytest.mark.parametrize(("kind", "text"), [("tg", "20/1/1972 12:05:01 AM"), ("ta", "1/20/1972 12:05:01 AM")])
 def test_so_it_is_with_a_date(kind, text):
-    assert parse("{:%s}" % kind, text)[0] == dt.datetime(1972, 1, 20, 0, 5, 1)
+    assert parse(f"{{:{kind}}}", text)[0] == dt.datetime(1972, 1, 20, 0, 5, 1)

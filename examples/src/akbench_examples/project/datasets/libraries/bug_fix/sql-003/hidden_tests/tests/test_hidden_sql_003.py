@@ -4,16 +4,10 @@ from sqlparse import sql
 
 def test_lists_stand_below_their_first_item():
     text = "select foo, bar, baz from tab where a in (select b, c from d)"
-    assert sqlparse.format(text, reindent=True) == "\n".join([
-        "select foo,",
-        "       bar,",
-        "       baz",
-        "from tab",
-        "where a in",
-        "    (select b,",
-        "            c",
-        "     from d)",
-    ])
+    assert (
+        sqlparse.format(text, reindent=True)
+        == "select foo,\n       bar,\n       baz\nfrom tab\nwhere a in\n    (select b,\n            c\n     from d)"
+    )
 
 
 def leaves(text):

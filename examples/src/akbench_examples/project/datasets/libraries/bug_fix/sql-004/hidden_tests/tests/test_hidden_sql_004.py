@@ -14,4 +14,4 @@ def test_what_follows_a_block_is_split(block):
 
 
 def test_blocks_in_a_row_are_split():
-    assert sqlparse.split(" ".join([DECLARES, BRANCHES, BOTH])) == [DECLARES, BRANCHES, BOTH]
+    assert sqlparse.split(f"{DECLARES} {BRANCHES} {BOTH}") == [DECLARES, BRANCHES, BOTH]

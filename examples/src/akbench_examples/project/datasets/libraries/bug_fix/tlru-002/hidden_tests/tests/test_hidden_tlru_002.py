@@ -1,4 +1,5 @@
 import pytest
+
 from cachetools import TLRUCache
 
 
