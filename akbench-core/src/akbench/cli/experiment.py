@@ -211,7 +211,7 @@ def _print_plan(loaded: Loaded) -> None:
     plan, model = loaded.plan, loaded.experiment.model
     say(f"{model.title or model.id} ({model.id} {model.version})")
     say(_size(plan))
-    say(f"dataset: {loaded.dataset.model.id} {loaded.dataset.model.version} ({loaded.dataset.digest[:12]})")
+    say(f"dataset: {loaded.dataset.model.id} {loaded.dataset.model.version} ({loaded.dataset.hash[:12]})")
     say(f"runtime: {_runtime_text(plan)}; sandbox: {plan.sandbox}; at most {plan.timeout_seconds:g} s per agent;")
     say(f"at once: {plan.concurrency}; expected duration, tokens and cost: unknown (no history is used)")
     required = model.experiment.requires.capabilities
@@ -261,7 +261,7 @@ def _plan_json(loaded: Loaded) -> dict[str, JsonValue]:
         "dataset": {
             "id": loaded.dataset.model.id,
             "version": loaded.dataset.model.version,
-            "hash": loaded.dataset.digest,
+            "hash": loaded.dataset.hash,
         },
         "sandbox": plan.sandbox,
         "repetitions": plan.repetitions,
