@@ -25,9 +25,9 @@ Its value is a module that imports `akbench.spec` and nothing else of AK-Bench, 
 it is imported at every start. Functions in it that are marked with `@hookimpl` and named as below register what the
 extension brings. A function may leave out arguments that it does not need, and must not have others.
 
-`akbench new agent NAME` (`evaluator`, `plugin`) writes a whole extension. `akbench extension check NAME` says
-whether an installed one keeps to this page. An extension that cannot be loaded is named with its version and the cause
-and stops no other; `AKBENCH_DISABLE=NAME,...` leaves extensions out, `AKBENCH_STRICT=1` raises what they raise.
+`akbench new agent NAME` (`runtime`, `plugin`, `evaluator`) writes a whole extension. `akbench extension check NAME`
+says whether an installed one keeps to this page. An extension that cannot be loaded is named with its version and the
+cause and stops no other; `AKBENCH_DISABLE=NAME,...` leaves extensions out, `AKBENCH_STRICT=1` raises what they raise.
 """
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -45,6 +46,10 @@ GIT_ENVIRONMENT = {
     "GIT_AUTHOR_DATE": "2026-01-02T03:04:05Z",
     "GIT_COMMITTER_DATE": "2026-01-02T03:04:05Z",
 }
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell starts background jobs like this; what the tests start would inherit it and never see a Ctrl-C.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def write_file(root: Path, name: str, content: object) -> None:

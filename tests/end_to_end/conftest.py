@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 from collections.abc import Callable, Iterator
 from functools import cache as remembered
 from pathlib import Path
@@ -18,6 +19,10 @@ from akbench.sandbox.bubblewrap import BubblewrapSandbox
 from akbench.spec import HostError
 from akbench.verdict import Verdict, keep_verdict, subject_of
 from akbench_agent_codex.program import find_program
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell starts background jobs like this; what the tests start would inherit it and never see a Ctrl-C.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @remembered

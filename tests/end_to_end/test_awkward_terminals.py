@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from project_under_test import AKBENCH, ProjectUnderTest
@@ -107,3 +108,30 @@ def test_a_fault_of_akbench_itself_is_one_line_that_says_so(tmp_path):
         env={**os.environ, "AKBENCH_STRICT": "1"},
     )
     assert "Traceback" in strict.stderr
+
+
+BROKEN_EXPORTER = """
+from akbench.spec import ExporterRecord, hookimpl
+
+
+@hookimpl
+def akbench_register_exporters():
+    return [ExporterRecord(id="html", target="broken_report:write", summary="fails")]
+
+
+def write(data, target, experiments):
+    raise RuntimeError("no paper left")
+"""
+
+
+def test_a_report_that_cannot_be_written_hides_no_result(project: ProjectUnderTest, tmp_path: Path):
+    info = tmp_path / "broken_report-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: a-broken-report\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[akbench]\naa-broken = broken_report\n")
+    (tmp_path / "broken_report.py").write_text(BROKEN_EXPORTER)
+    environ = {"PYTHONPATH": str(tmp_path)}
+    done = project.akbench("experiment", "run", "configs/experiments/first.yaml", **environ)
+    assert done.returncode == 1
+    assert "exp-0001" in done.stdout
+    assert "RuntimeError: no paper left; the results are kept" in done.stderr

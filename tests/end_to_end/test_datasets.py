@@ -15,6 +15,7 @@ from akbench_examples import project_folder
 SHIPPED = (
     Path(init.__file__).parent / "starter/datasets/starter",
     project_folder() / "datasets/software-engineering",
+    project_folder() / "datasets/libraries",
 )
 
 EXPERIMENT = """\

@@ -6,10 +6,13 @@ import hashlib
 import json
 import shutil
 import sqlite3
-from importlib import metadata
 from pathlib import Path
 
+import pytest
 from project_under_test import ProjectUnderTest
+
+from akbench.catalogue import Catalogue
+from akbench.verdict import Verdict, keep_verdict, subject_of
 
 
 def test_the_starter_experiment_solves_with_the_oracle_and_not_with_nothing(project: ProjectUnderTest):
@@ -209,16 +212,19 @@ def test_without_bubblewrap_the_experiment_falls_back_and_says_why(project: Proj
 
 
 def test_an_agent_without_a_passing_contract_verdict_makes_no_plainly_valid_experiment(
-    project: ProjectUnderTest, tmp_path: Path
+    project: ProjectUnderTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    file = project.experiment("untried", "oracle: {id: oracle}")
-    untried = {"AKBENCH_STATE": str(tmp_path / "empty")}
-    assert project.akbench("experiment", "run", file, **untried).returncode == 0
-    shown = project.show("exp-0001")
-    assert shown["status"] == "valid_with_warnings"
-    version = metadata.version("akbench-core")
-    mend = "run: akbench extension check akbench-core"
-    wanted = f"no passing contract verdict for version {version} of agent 'oracle'; {mend}"
-    assert wanted in shown["status_reasons"]
+    tracer, state = Path(__file__).with_name("tracer"), tmp_path / "state"
+    project.environ |= {"PYTHONPATH": str(tracer), "AKBENCH_STATE": str(state)}
+    file = project.experiment("untried", "tracer: {id: tracer}\noracle: {id: oracle}")
     assert project.akbench("experiment", "run", file).returncode == 0
-    assert project.show("exp-0002")["status"] == ("valid" if shown["status_reasons"] == [wanted] else shown["status"])
+    shown = project.show("exp-0001")
+    mend = "run: akbench extension check tracer"
+    assert shown["status_reasons"] == [f"no passing contract verdict for version 1.0.0 of agent 'tracer'; {mend}"]
+    assert shown["status"] == "valid_with_warnings"
+    monkeypatch.syspath_prepend(tracer)
+    monkeypatch.setenv("AKBENCH_STATE", str(state))
+    adapter, _ = Catalogue.load().agent_adapter("tracer")
+    keep_verdict(Verdict(subject=subject_of(adapter), at="2026-01-01T00:00:00+00:00", passed=1, skipped=0, failed=()))
+    assert project.akbench("experiment", "run", file).returncode == 0
+    assert project.show("exp-0002")["status"] == "valid"

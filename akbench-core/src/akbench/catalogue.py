@@ -55,6 +55,8 @@ from akbench.spec.hooks import (
 
 __all__ = ["Adapter", "Catalogue", "Probing"]
 
+_RENAME = "; give it another id, or leave one of the two extensions out with AKBENCH_DISABLE"
+
 
 class Probing(Protocol):
     """An adapter that can be asked what is installed."""
@@ -250,11 +252,13 @@ class Catalogue:
                 descriptors, adapters = _contents(extension)
             for key in descriptors:
                 if key in self._descriptors:
-                    raise InputError(f"{key[0]} {key[1]!r} is already registered by {self._descriptors[key].origin}")
+                    raise InputError(
+                        f"{key[0]} {key[1]!r} is already registered by {self._descriptors[key].origin}{_RENAME}"
+                    )
             for adapter_key in adapters:
                 if adapter_key in self._adapters:
                     other = self._adapters[adapter_key].distribution
-                    raise InputError(f"adapter {adapter_key[1]!r} is already registered by {other}")
+                    raise InputError(f"adapter {adapter_key[1]!r} is already registered by {other}{_RENAME}")
         except AkbenchError as error:
             self.failures.append(
                 Failure(
@@ -306,7 +310,10 @@ def _resources(record: Record | DimensionRecord | DescriptorRecord) -> tuple[str
 
 def _packaged(resource: str, extension: Extension) -> Snapshot[Descriptor]:
     package, _, path = resource.partition(":")
-    text = files(package).joinpath(path).read_text(encoding="utf-8")
+    try:
+        text = files(package).joinpath(path).read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise InputError(f"{package} was installed without {path}; include it in the wheel") from error
     return _snapshot(parse(text, resource), origin=f"{extension.distribution} {extension.version}")
 
 

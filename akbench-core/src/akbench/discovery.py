@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from importlib.metadata import EntryPoint
 from typing import Any
 
@@ -132,11 +133,20 @@ def _load(manager: pluggy.PluginManager, entry: EntryPoint) -> tuple[Any, ...]:
     """The records of one extension. It is alone in the manager, and nothing of it stays there."""
     module = entry.load()
     try:
+        _check_hooks(module)
         manager.register(module, name=entry.name)
         manager.check_pending()
         return tuple(record for hook, kind in RECORDS.items() for record in _call(manager, hook, kind))
     finally:
         _forget(manager, module)
+
+
+def _check_hooks(module: Any) -> None:
+    """Raise for an implementation of no hook, with the one that may be meant: pluggy does not guess."""
+    for name in vars(module):
+        if hasattr(getattr(module, name), "akbench_impl") and name not in RECORDS:
+            close = get_close_matches(name, RECORDS, n=1)
+            raise TypeError(f"unknown hook {name!r}" + (f"; did you mean {close[0]!r}?" if close else ""))
 
 
 def _forget(manager: pluggy.PluginManager, module: Any) -> None:
@@ -147,6 +157,9 @@ def _forget(manager: pluggy.PluginManager, module: Any) -> None:
 
 def _call(manager: pluggy.PluginManager, hook: str, kind: type[Any]) -> list[Any]:
     answers: list[Iterable[Any]] = getattr(manager.hook, hook)()
+    for answer in answers:
+        if isinstance(answer, str | Mapping) or not isinstance(answer, Iterable):
+            raise TypeError(f"{hook} returned {type(answer).__name__}, expected a list of {kind.__name__}")
     records = [record for answer in answers for record in answer]
     for record in records:
         if not isinstance(record, kind):

@@ -49,7 +49,7 @@ def cause_of(error: BaseException) -> str:
     except Exception:  # noqa: BLE001 - an error of others may fail at telling what it is
         text = ""
     if isinstance(error, AkbenchError):
-        return text
+        return "; ".join(" ".join(line.split()) for line in str(error).splitlines() if line.strip())
     name = type(error).__name__
     return f"{name}: {text}"[:_LONGEST] if text else name
 

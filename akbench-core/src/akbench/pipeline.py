@@ -43,7 +43,7 @@ from akbench.spec import (
     Support,
 )
 from akbench.validity import judge_experiment
-from akbench.verdict import verdict_for
+from akbench.verdict import is_untried
 from akbench.workspace.snapshot import Snapshot as TreeSnapshot
 from akbench.workspace.snapshot import take_snapshot
 
@@ -60,10 +60,6 @@ __all__ = [
     "run_experiment",
     "strongest_sandbox",
 ]
-
-
-OWN = "akbench-core"
-"""The distribution that this module belongs to."""
 
 
 class Observer(Protocol):
@@ -166,15 +162,11 @@ def load_experiment(project: Project, path: Path, catalogue: Catalogue) -> Loade
 
 
 def _untried(plan: Plan, catalogue: Catalogue) -> tuple[str, ...]:
-    """Agents whose installed version has not passed its contract tests on this machine, a sentence per distribution.
-
-    The core's own are the same code as what would try them here; they are tried where the core is built.
-    """
+    """Agents whose installed version has not passed its contract tests on this machine, a sentence per distribution."""
     found: dict[tuple[str, str], list[str]] = {}
     for name, adapter_id in sorted({(variant.agent.id, variant.agent.adapter) for variant in plan.variants}):
         adapter, _ = catalogue.agent_adapter(adapter_id)
-        verdict = verdict_for(adapter)
-        if adapter.distribution != OWN and (verdict is None or not verdict.is_pass):
+        if is_untried(adapter):
             found.setdefault((adapter.distribution, adapter.version), []).append(repr(name))
     return tuple(
         f"no passing contract verdict for version {version} of agent {' and '.join(names)}; run: "

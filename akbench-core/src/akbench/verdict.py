@@ -15,8 +15,9 @@ from akbench.project import state_folder
 from akbench.run.journal import write_atomically
 from akbench.spec import API_VERSION, HostError
 
-__all__ = ["FailedTest", "Subject", "Verdict", "keep_verdict", "subject_of", "verdict_for"]
+__all__ = ["FailedTest", "Subject", "Verdict", "is_untried", "keep_verdict", "subject_of", "verdict_for"]
 
+_CORE = "akbench-core"
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -101,6 +102,15 @@ def verdict_for(adapter: Adapter) -> Verdict | None:
         # No verdict and a damaged one mean the same: the contract tests have to run again.
         return None
     return found if found.subject == subject else None
+
+
+def is_untried(adapter: Adapter) -> bool:
+    """Whether nothing says that the installed adapter keeps to its contract.
+
+    The core's own adapters are the same code as what would try them here; they are tried where the core is built.
+    """
+    verdict = None if adapter.distribution == _CORE else verdict_for(adapter)
+    return adapter.distribution != _CORE and not (verdict and verdict.is_pass)
 
 
 def keep_verdict(verdict: Verdict) -> Path:

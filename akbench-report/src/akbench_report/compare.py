@@ -401,7 +401,7 @@ _SEVERITY = (
 
 
 def config_findings(runs: Iterable[RunView]) -> tuple[ConfigFinding, ...]:
-    """The distinct configuration states of the runs, by key, the worst first within a key."""
+    """The distinct configuration states of the runs, by component and key, the worst first within a key."""
     states: dict[str, ConfigState] = {}
     found: dict[str, list[RunView]] = defaultdict(list)
     for run in runs:
@@ -410,9 +410,11 @@ def config_findings(runs: Iterable[RunView]) -> tuple[ConfigFinding, ...]:
             states[identity] = state
             found[identity].append(run)
     findings = (ConfigFinding(state=states[name], runs=tuple(found[name])) for name in states)
-    return tuple(sorted(findings, key=lambda each: (each.state.key, _SEVERITY.index(each.state.status))))
+    return tuple(
+        sorted(findings, key=lambda each: (each.state.component, each.state.key, _SEVERITY.index(each.state.status)))
+    )
 
 
 def _identity(state: ConfigState) -> str:
     values = (state.requested, state.configured, state.effective, state.observed)
-    return json.dumps([state.key, values, state.status, state.source], sort_keys=True)
+    return json.dumps([state.component, state.key, values, state.status, state.source], sort_keys=True)

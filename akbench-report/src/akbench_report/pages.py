@@ -20,7 +20,7 @@ from akbench_report.links import Place
 from akbench_report.measure import HEADLINE, Measures
 from akbench_report.publish import File
 
-__all__ = ["pages"]
+__all__ = ["assets", "environment", "group_page", "pages"]
 
 DIFF_CHARACTERS = 400_000
 DIFF_LINES = 3_000
@@ -33,10 +33,10 @@ ROWS = 1_000
 
 def pages(store: Store, experiments: Sequence[ExperimentView], *, target: Path, written_at: datetime) -> Iterator[File]:
     """The files of a report on `experiments` that will lie in `target` (which the links to artifacts start from)."""
-    press = _Press(target=target, environment=_environment(Measures(experiments)))
+    press = _Press(target=target, environment=environment(Measures(experiments)))
     cases = compare.cases_of(experiments)
     histories = compare.task_histories(experiments, cases)
-    yield from _assets()
+    yield from assets()
     yield _dashboard(press, experiments, cases, histories, written_at)
     yield from _listings(press, cases)
     for experiment in experiments:
@@ -60,8 +60,9 @@ class _Press:
         return File(path=path, content=text.encode("utf-8"))
 
 
-def _environment(measures: Measures) -> Environment:
-    environment = Environment(
+def environment(measures: Measures) -> Environment:
+    """The templates, with what they call."""
+    found = Environment(
         loader=PackageLoader("akbench_report"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -69,7 +70,7 @@ def _environment(measures: Measures) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals.update(
+    found.globals.update(
         {
             "Standing": Standing,
             "anchor": links.anchor,
@@ -82,7 +83,7 @@ def _environment(measures: Measures) -> Environment:
             "output_characters": OUTPUT_CHARACTERS,
         }
     )
-    environment.filters.update(
+    found.filters.update(
         {
             "bytes": wording.size,
             "date": wording.date,
@@ -95,10 +96,11 @@ def _environment(measures: Measures) -> Environment:
             "words": wording.words,
         }
     )
-    return environment
+    return found
 
 
-def _assets() -> Iterator[File]:
+def assets() -> Iterator[File]:
+    """The style sheet and the script that every page uses."""
     for asset in files("akbench_report").joinpath("assets").iterdir():
         yield File(path=f"assets/{asset.name}", content=asset.read_bytes())
 

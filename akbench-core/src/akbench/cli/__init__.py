@@ -11,6 +11,8 @@ from pathlib import Path
 
 import click
 
+from akbench.cli.extension_commands import extension_commands, load_extension_command
+
 __all__ = ["cli", "main"]
 
 COMMANDS = {
@@ -29,8 +31,6 @@ COMMANDS = {
 }
 """Built-in command -> where it is and what it does."""
 
-GROUP = "akbench.commands"
-
 
 class LazyGroup(click.Group):
     """A group whose commands are imported on use; extensions add commands by the entry-point group akbench.commands."""
@@ -38,7 +38,7 @@ class LazyGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Built-in commands and those of extensions, by name."""
         del ctx
-        return sorted({*COMMANDS, *_extension_commands()})
+        return sorted({*COMMANDS, *extension_commands()})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import the command, or None if there is none of that name."""
@@ -47,14 +47,14 @@ class LazyGroup(click.Group):
             module, _, name = COMMANDS[cmd_name][0].partition(":")
             command = getattr(import_module(module), name)
             return command if isinstance(command, click.Command) else None
-        return _load_extension_command(cmd_name)
+        return load_extension_command(cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List commands without importing any of them: of an extension's it is known which distribution brings it."""
         del ctx
         with formatter.section("Commands"):
             formatter.write_dl([(name, COMMANDS[name][1]) for name in sorted(COMMANDS)])
-        added = {name: what for name, what in _extension_commands().items() if name not in COMMANDS}
+        added = {name: what for name, what in extension_commands().items() if name not in COMMANDS}
         if added:
             with formatter.section("Commands of installed extensions"):
                 formatter.write_dl(list(added.items()))
@@ -72,28 +72,6 @@ class LazyGroup(click.Group):
             if close and "mean" not in error.message:
                 raise click.UsageError(f"{error.message} Did you mean {close[0]!r}?", ctx) from error
             raise
-
-
-def _extension_commands() -> dict[str, str]:
-    """Command -> what its distribution says it is; the command itself would have to be imported to tell."""
-    from akbench.foreign import installed_entry_points, summary_of
-
-    found, _ = installed_entry_points(GROUP)
-    return {entry.name: summary_of(entry) for entry in sorted(found, key=lambda entry: entry.name)}
-
-
-def _load_extension_command(name: str) -> click.Command | None:
-    from akbench.foreign import distribution_of, foreign_code, installed_entry_points
-
-    for entry in installed_entry_points(GROUP)[0]:
-        if entry.name != name:
-            continue
-        with foreign_code(f"command {name!r} of {' '.join(distribution_of(entry))} cannot be loaded"):
-            command = entry.load()
-            if not isinstance(command, click.Command):
-                raise TypeError(f"{entry.value} is no click command")
-        return command
-    return None
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

@@ -18,7 +18,7 @@ from akbench.descriptors.kinds import AgentDescriptor
 from akbench.experiment.configuration import complete_configuration, configuration_faults
 from akbench.project import cache_folder
 from akbench.spec.hooks import AgentRecord
-from akbench.verdict import verdict_for
+from akbench.verdict import is_untried
 
 __all__ = ["doctor"]
 
@@ -121,8 +121,7 @@ def _agents(catalogue: Catalogue) -> Iterator[Finding]:
 def _untried(catalogue: Catalogue, model: AgentDescriptor) -> str:
     """What is to be said of an agent that has not passed its contract tests here."""
     adapter = catalogue.registered(AgentRecord, model.agent.adapter)
-    verdict = verdict_for(adapter) if adapter else None
-    if adapter is None or (verdict and verdict.is_pass):
+    if adapter is None or not is_untried(adapter):
         return ""
     return f"; contract not passed here yet: akbench extension check {adapter.distribution}"
 

@@ -19,7 +19,7 @@ from akbench.experiment.plan import Plan, Variant
 from akbench.pipeline import Loaded, load_experiment, run_experiment
 from akbench.project import Project
 from akbench.run.lifecycle import RunState
-from akbench.spec import InputError, JsonValue, Support
+from akbench.spec import AkbenchError, InputError, JsonValue, Support
 from akbench.store.view import ExperimentView, RunView
 
 __all__ = ["confirm_and_run", "experiment", "interruptible"]
@@ -133,14 +133,16 @@ def confirm_and_run(loaded: Loaded, *, yes: bool = False, as_json: bool = False)
     with interruptible() as cancelled, LiveProgress() as progress:
         experiment_id = run_experiment(loaded, progress, cancelled)
     view = Store(loaded.project.data).experiment(experiment_id)
-    report = _report(loaded)
+    if not as_json:
+        _print_summary(view)
+    report, trouble = _report(loaded)
     if as_json:
         print_json(_experiment_json(view) | {"report": str(report) if report else None})
-    else:
-        _print_summary(view)
-        if report:
-            say(f"report: {report}")
-    return _exit_code(view, cancelled)
+    elif report:
+        say(f"report: {report}")
+    if trouble:
+        say(f"warning: {trouble}; the results are kept, `akbench report` writes it again", err=True)
+    return _exit_code(view, cancelled) or (1 if trouble else 0)
 
 
 def _load(project_dir: Path, file: Path) -> Loaded:
@@ -179,15 +181,17 @@ def interruptible() -> Iterator[threading.Event]:
             signal.signal(name, handler)
 
 
-def _report(loaded: Loaded) -> Path | None:
-    """The HTML report of all the project's experiments, where it is asked for and an extension writes it."""
+def _report(loaded: Loaded) -> tuple[Path | None, AkbenchError | None]:
+    """The HTML report of all the project's experiments, where it is asked for and can be written, or its fault."""
     exporter = loaded.catalogue.exporter("html")
     if exporter is None or not loaded.experiment.model.experiment.reporting.generate_html:
-        return None
-    write = exporter.function()
-    with exporter.guard("wrote no report"):
-        written = write(loaded.project.data, loaded.project.reports, None)
-    return Path(written)
+        return None, None
+    try:
+        write = exporter.function()
+        with exporter.guard("wrote no report"):
+            return Path(write(loaded.project.data, loaded.project.reports, None)), None
+    except AkbenchError as error:
+        return None, error
 
 
 def _exit_code(view: ExperimentView, cancelled: threading.Event) -> int:
@@ -207,7 +211,7 @@ def _print_plan(loaded: Loaded) -> None:
     plan, model = loaded.plan, loaded.experiment.model
     say(f"{model.title or model.id} ({model.id} {model.version})")
     say(_size(plan))
-    say(f"dataset: {loaded.dataset.model.id} {loaded.dataset.model.version} ({loaded.dataset.digest[:12]})")
+    say(f"dataset: {loaded.dataset.model.id} {loaded.dataset.model.version} ({loaded.dataset.hash[:12]})")
     say(f"runtime: {_runtime_text(plan)}; sandbox: {plan.sandbox}; at most {plan.timeout_seconds:g} s per agent;")
     say(f"at once: {plan.concurrency}; expected duration, tokens and cost: unknown (no history is used)")
     required = model.experiment.requires.capabilities
@@ -257,7 +261,7 @@ def _plan_json(loaded: Loaded) -> dict[str, JsonValue]:
         "dataset": {
             "id": loaded.dataset.model.id,
             "version": loaded.dataset.model.version,
-            "hash": loaded.dataset.digest,
+            "hash": loaded.dataset.hash,
         },
         "sandbox": plan.sandbox,
         "repetitions": plan.repetitions,

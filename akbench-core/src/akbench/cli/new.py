@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from importlib.resources import as_file, files
 from pathlib import Path
+from shlex import quote
 from string import Template
 from typing import Any
 
@@ -44,7 +45,7 @@ def new() -> None:
 def new_agent(name: str, directory: Path | None) -> None:
     """Write the distribution akbench-agent-NAME: the command line NAME as an agent, one process per task.
 
-    NAME is what experiments will call it: small letters, digits and single hyphens.
+    NAME is what experiments will call it: small letters, digits and single hyphens, a letter first, at most 40.
     """
     _write("agent", name, directory)
 
@@ -54,7 +55,7 @@ def new_agent(name: str, directory: Path | None) -> None:
 def new_runtime(name: str, directory: Path | None) -> None:
     """Write the distribution akbench-runtime-NAME: a router that every run has an instance of.
 
-    NAME is what experiments will call it: small letters, digits and single hyphens.
+    NAME is what experiments will call it: small letters, digits and single hyphens, a letter first, at most 40.
     """
     _write("runtime", name, directory)
 
@@ -64,7 +65,7 @@ def new_runtime(name: str, directory: Path | None) -> None:
 def new_evaluator(name: str, directory: Path | None) -> None:
     """Write the distribution akbench-evaluator-NAME: an evaluator that looks at a tree without running its code.
 
-    NAME is what tasks will call it: small letters, digits and single hyphens.
+    NAME is what tasks will call it: small letters, digits and single hyphens, a letter first, at most 40.
     """
     _write("evaluator", name, directory)
 
@@ -75,7 +76,7 @@ def new_evaluator(name: str, directory: Path | None) -> None:
 def new_plugin(name: str, provider: str, directory: Path | None) -> None:
     """Write the distribution akbench-plugin-NAME: equipment of a runtime or an agent, whose effect is measured.
 
-    NAME is what experiments will call it: small letters, digits and single hyphens.
+    NAME is what experiments will call it: small letters, digits and single hyphens, a letter first, at most 40.
     """
     _write("plugin", name, directory, provider=provider)
 
@@ -85,7 +86,7 @@ def _write(kind: str, name: str, directory: Path | None, **more: str) -> None:
     _refuse_taken(kind, name)
     written = write_distribution(kind, name, folder, **more)
     say(f"wrote {len(written)} files into {folder}")
-    say(f"next: cd {folder} && pip install -e . 'akbench-core[testing]' && pytest")
+    say(f"next: cd {quote(str(folder))} && pip install -e . 'akbench-core[testing]' && pytest")
 
 
 def _refuse_taken(kind: str, name: str) -> None:

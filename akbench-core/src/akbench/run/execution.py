@@ -137,7 +137,9 @@ def execute(spec: RunSpec, equipment: Equipment, folder: RunFolder, cancelled: t
         ended = Verdict(state=RunState.INFRASTRUCTURE_ERROR, reason=str(error))
     except (Exception, SystemExit) as error:  # noqa: BLE001 - an adapter's bug ends its own run, never the experiment
         folder.write("error.txt", traceback.format_exc().encode(), "text/plain")
-        ended = Verdict(state=RunState.INFRASTRUCTURE_ERROR, reason=f"{type(error).__name__}: {error} (see error.txt)")
+        where = f"in state {folder.state} with the agent adapter {spec.variant.agent.adapter!r}"
+        reason = f"{type(error).__name__}: {error} ({where}; see error.txt in the run's folder)"
+        ended = Verdict(state=RunState.INFRASTRUCTURE_ERROR, reason=reason)
     folder.enter(RunState.FINALIZING)
     return folder.finish(_result(spec, equipment, folder, progress, ended))
 

@@ -37,7 +37,7 @@ class RunFolder:
     """``data/artifacts/<experiment>/<run>/``: manifest first, events as they happen, result last.
 
     `on_event` is told each event after it is durable. `secrets` are replaced wherever they would reach the disk: a
-    provider may echo a key in an error message, and the agent may repeat it.
+    provider may echo a key in an error message, and the agent may repeat it. `state` is the one entered last.
     """
 
     def __init__(
@@ -47,6 +47,7 @@ class RunFolder:
         self._on_event = on_event
         self._redaction = Redaction(secrets)
         self._artifacts: dict[str, ArtifactRecord] = {}
+        self.state = RunState.PENDING
 
     def begin(self, spec: RunSpec) -> None:
         """Create the folder and make the manifest durable."""
@@ -55,6 +56,7 @@ class RunFolder:
 
     def enter(self, state: RunState, text: str = "") -> None:
         """Record that the run is now in `state`."""
+        self.state = state
         self.record("state", text or state.value, state=state)
 
     def record(self, kind: str, text: str, *, state: RunState | None = None, **data: JsonValue) -> None:

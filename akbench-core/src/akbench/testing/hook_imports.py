@@ -48,7 +48,10 @@ class HookImports:
     def faults(self) -> tuple[str, ...]:
         """What is wrong, in sentences."""
         named = (
-            ("imports modules of other distributions at discovery time", self.foreign),
+            (
+                "imports modules of other distributions at discovery time",
+                self.foreign,
+            ),
             ("imports more of AK-Bench than akbench.spec", self.of_core),
             ("imports its adapters at discovery time", self.adapters),
         )

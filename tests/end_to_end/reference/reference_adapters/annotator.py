@@ -15,7 +15,7 @@ class Annotator(Plugin):
         return Probe(version="0.3")
 
     def contribute(self, config):
-        return {"mark": config["mark"]} if config["connected"] else {}
+        return {"mark": config.get("mark", "x")} if config.get("connected", True) else {}
 
     def interpret(self, evidence):
         if evidence.runtime is None or not evidence.runtime.events:
@@ -24,7 +24,7 @@ class Annotator(Plugin):
         marked = [mark for mark in marks if mark is not None]
         state = ConfigState(
             key="mark",
-            requested=evidence.config["mark"],
+            requested=evidence.config.get("mark", "x"),
             observed=marked[0] if marked else None,
             status=VerificationStatus.VERIFIED if marked else VerificationStatus.MISMATCH,
             source="the router's log",

@@ -12,6 +12,7 @@ from akbench.spec import (
     Problem,
     Reading,
     SessionAgent,
+    Support,
     Usage,
 )
 from reference_adapters.web import ask
@@ -48,7 +49,7 @@ class RemoteApi(SessionAgent):
             told = ask(f"{context.config['url']}/version", headers={"Authorization": f"Bearer {key}"})
         except OSError as error:
             return Probe(version=None, problems=(Problem(message=str(error), mend="start the service"),))
-        return Probe(version=told["version"], capabilities={"session_export": "no"})
+        return Probe(version=told["version"], capabilities={"session_export": Support.NO})
 
     def start_session(self, request, host):
         return Order(

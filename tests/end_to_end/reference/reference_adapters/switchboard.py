@@ -9,8 +9,10 @@ from pathlib import Path
 from akbench.spec import (
     Artifact,
     Health,
+    InputError,
     Invocation,
     Probe,
+    RunningProcess,
     Runtime,
     RuntimeEvent,
     RuntimeState,
@@ -24,6 +26,7 @@ SERVER = Path(__file__).with_name("switchboard_server.py")
 class Instance:
     url: str
     state: Path
+    process: RunningProcess
 
 
 class Switchboard(Runtime):
@@ -33,7 +36,9 @@ class Switchboard(Runtime):
     def start(self, request, host):
         log = host.state / "requests.jsonl"
         log.touch()
-        host.start(
+        if request.provider is None:
+            raise InputError("the switchboard needs a provider")
+        process = host.start(
             Invocation(
                 argv=(sys.executable, str(SERVER), str(request.port), str(host.state / "config.json"), str(log)),
                 environ={
@@ -43,7 +48,7 @@ class Switchboard(Runtime):
                 files={"config.json": json.dumps(dict(request.config)).encode()},
             )
         )
-        return Instance(url=f"http://127.0.0.1:{request.port}", state=host.state)
+        return Instance(url=f"http://127.0.0.1:{request.port}", state=host.state, process=process)
 
     def healthcheck(self, instance):
         try:
@@ -74,7 +79,7 @@ class Switchboard(Runtime):
         )
 
     def stop(self, instance):
-        pass
+        instance.process.stop()
 
     def model_url(self, instance):
         return instance.url
