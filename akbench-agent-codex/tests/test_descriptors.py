@@ -45,12 +45,8 @@ def test_the_variables_that_are_read_are_named_and_not_sensitive(agent):
     assert {each["name"]: each["sensitive"] for each in agent["environment"]} == {BINARY_VARIABLE: False, "PATH": False}
 
 
-def test_dimensions_set_keys_of_the_agents_configuration(agent):
-    for record in hooks.akbench_register_dimensions():
-        dimension = load(record.descriptor)["dimension"]
-        assert dimension["configure"]["target"] == "agent.config"
-        assert dimension["configure"]["key"] in agent["configuration_schema"]
-        assert dimension["controllable"] is True
+def test_the_two_settings_that_experiments_vary_are_configuration_keys(agent):
+    assert {"model", "reasoning_effort"} <= agent["configuration_schema"].keys()
 
 
 def test_the_hooks_import_is_light():

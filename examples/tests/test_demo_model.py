@@ -14,7 +14,8 @@ PROJECT = project_folder()
 SCRIPTS: list[dict[str, Any]] = YAML(typ="safe").load(
     (PROJECT / "configs/scripts/demo-model.yaml").read_text(encoding="utf-8")
 )["scripts"]
-DESCRIPTIONS = {path.parent.name: path.read_text() for path in PROJECT.rglob("description.md")}
+DEMO = PROJECT / "datasets/software-engineering"
+DESCRIPTIONS = {path.parent.name: path.read_text() for path in DEMO.rglob("description.md")}
 
 
 @pytest.mark.parametrize("task", sorted(DESCRIPTIONS))
