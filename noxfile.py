@@ -97,6 +97,7 @@ def try_third_party(session: nox.Session, folder: str) -> None:
 
 @nox.session
 def benchmarks(session: nox.Session) -> None:
-    """Measure the harness's own overhead and its start; prints figures, judges nothing."""
+    """Measure the harness's own overhead, its start and its workspaces; prints figures, judges nothing."""
     session.run("python", "benchmarks/run_overhead.py", *session.posargs)
     session.run("python", "benchmarks/run_startup.py", *session.posargs)
+    session.run("python", "benchmarks/run_workspaces.py", *session.posargs)

@@ -53,7 +53,7 @@ def capture(workspace: Path, snapshot: Snapshot, store: Path, *, caps: Caps | No
         gatherer = Gatherer(caps=caps or Caps(), keep=_Keeper(objects, base))
         complete = _walk(workspace, gatherer, base)
         gatherer.judge_links(keep_escaping=True)
-        tree = Tree(entries=gatherer.entries, stores=(store / "objects", snapshot.objects))
+        tree = Tree(entries=gatherer.entries, stores=(snapshot.objects, store / "objects"))
         _write_folders(tree, base, objects)
     return Capture(
         tree=tree,
