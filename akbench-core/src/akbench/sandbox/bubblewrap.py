@@ -32,7 +32,8 @@ _NAMESPACES = (
 ).split()
 _OWN_MOUNTS = (
     f"--proc /proc --dev /dev --size {layout.SHM_BYTES} --perms 1777 --tmpfs /dev/shm "
-    f"--size {layout.TMP_BYTES} --perms 1777 --tmpfs {layout.TMP} --symlink ../tmp /var/tmp --dir /home/agent --dir /run"
+    f"--size {layout.TMP_BYTES} --perms 1777 --tmpfs {layout.TMP} "
+    "--symlink ../tmp /var/tmp --dir /home/agent --dir /run"
 ).split()
 # What holds the mount points is memory of the host without a bound: nobody may write there.
 _SEAL = ("--remount-ro", "/dev", "--remount-ro", "/")

@@ -23,6 +23,7 @@ __all__ = [
     "host_uid",
     "inside",
     "interpreter",
+    "interpreter_places",
     "interpreter_prefixes",
     "own",
     "package_directories",
@@ -109,3 +110,12 @@ def package_directories() -> tuple[str, ...]:
     patterns = [f"lib{bits}/python3*/{kind}" for bits in ("", "64") for kind in ("dist-packages", "site-packages")]
     found = (path for root in roots for pattern in patterns for path in root.glob(pattern))
     return tuple(sorted({str(path) for path in found if path.is_dir() and not path.is_symlink()}))
+
+
+def interpreter_places() -> tuple[Path, ...]:
+    """What of the host a sandbox with another system must show for that Python to run."""
+    prefixes = interpreter_prefixes()
+    if prefixes:
+        return tuple(prefixes)
+    release = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    return (Path(interpreter()), Path(sys.base_prefix, "lib", release))

@@ -11,6 +11,7 @@ import math
 import os
 import selectors
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Callable, Mapping
@@ -30,6 +31,7 @@ __all__ = [
     "Enclosure",
     "Handover",
     "Start",
+    "hand_over",
     "memory_file",
     "spawn",
     "supervise",
@@ -109,6 +111,12 @@ def memory_file(content: bytes, stack: ExitStack) -> int:
         target.write(content)
     os.lseek(descriptor, 0, os.SEEK_SET)
     return descriptor
+
+
+def hand_over(handover: Handover, connection: socket.socket) -> None:
+    """Send a warden that was started with the path of a unix socket, and has connected to it, what it needs."""
+    everything = {"order": handover.order, "diagnostic": handover.diagnostic, **handover.named}
+    socket.send_fds(connection, [" ".join(everything).encode()], list(everything.values()))
 
 
 def supervise(request: SandboxRequest, start: Start, *, processes: int | None) -> ProcessEvidence:
@@ -243,6 +251,7 @@ class _Watch:
         self._duration = 0.0
         self._status = bytearray()
         self._diagnostic = bytearray()
+        self._out_of_memory = False
         self._told = False  # to stop, for exceeding a bound
         self._give_up = 0.0  # the monotonic time by which the warden must have come to its next step
 
@@ -294,7 +303,10 @@ class _Watch:
         return self._started + self.request.limits.timeout_seconds
 
     def _stopping(self) -> bool:
-        return self.timed_out or self.cancelled or self._told or self._finished_at is not None
+        return self._stopped() or self._finished_at is not None
+
+    def _stopped(self) -> bool:
+        return self.timed_out or self.cancelled or self._told
 
     def _stop_when_due(self, enclosure: Enclosure, pipes: _Pipes) -> None:
         now = time.monotonic()
@@ -343,6 +355,7 @@ class _Watch:
         self._finish()
         self.start_error = status.get("start_error")
         self._exit_code, self._signal = status.get("exit_code"), status.get("signal")
+        self._out_of_memory = status.get("out_of_memory", False) and self._signal == signal.SIGKILL
 
     def _finish(self) -> None:
         now = time.monotonic()
@@ -375,5 +388,10 @@ class _Watch:
             stdout=self.request.stdout,
             stderr=self.request.stderr,
             start_error=self.start_error,
-            exceeded=self.disk.exceeded,
+            exceeded=self.disk.exceeded or self._memory_excess(),
         )
+
+    def _memory_excess(self) -> str | None:
+        if not self._out_of_memory or self._stopped():
+            return None
+        return f"it needed more memory than its {self.request.limits.memory_bytes} bytes"
