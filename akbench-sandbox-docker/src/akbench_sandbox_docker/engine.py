@@ -22,7 +22,17 @@ from akbench.sandbox.process import START_SECONDS
 from akbench.spec import HostError
 from akbench_sandbox_docker.image import own_image, stamp
 
-__all__ = ["LABEL", "OWNER", "Container", "connected", "ensure_own_image", "image_id", "inspected", "labels"]
+__all__ = [
+    "LABEL",
+    "OWNER",
+    "Container",
+    "MissingImageError",
+    "connected",
+    "ensure_own_image",
+    "image_id",
+    "inspected",
+    "labels",
+]
 
 LABEL = "akbench"
 """What everything of ours at the engine is labelled with, value 1."""
@@ -36,6 +46,14 @@ _DIAGNOSTIC_BYTES = 1 << 14
 _TAG_DIGITS = 16
 
 _building = threading.Lock()
+
+
+class MissingImageError(HostError):
+    """The engine has not the image that was asked for."""
+
+    def __init__(self, name: str) -> None:
+        self.mend = f"Images are never fetched on the quiet; fetch it: docker pull {name}"
+        super().__init__(f"the engine has no image {name!r}")
 
 
 def labels() -> dict[str, str]:
@@ -64,11 +82,11 @@ def _said(error: Exception) -> str:
 
 
 def image_id(api: docker.APIClient, name: str) -> str:
-    """The id of the image `name`. Nothing is fetched: raises `HostError` with the mend if it is not there."""
+    """The id of the image `name`. Nothing is fetched: raises `MissingImageError` if it is not there."""
     try:
         return str(inspected(api, name)["Id"])
     except docker.errors.ImageNotFound:
-        raise HostError(f"the engine has no image {name!r}; fetch it yourself: docker pull {name}") from None
+        raise MissingImageError(name) from None
 
 
 def inspected(api: docker.APIClient, name: str) -> Any:
@@ -116,15 +134,16 @@ class Container:
 
     def start(self, listener: socket.socket) -> socket.socket:
         """Start it and wait until its warden has connected. Raises `HostError` with the reason if it does not."""
-        try:
-            self._api.start(self._id)
-            self._connection = self._accepted(listener)
-        except BaseException:
-            self.kill()
-            raise
-        finally:
-            self._output.close()
+        self._api.start(self._id)
+        self._connection = self._accepted(listener)
         return self._connection
+
+    def close(self) -> None:
+        """Give back what is held for it here."""
+        self._output._response.close()  # noqa: SLF001 (the engine's connection, which nothing else closes)
+        self._output.close()
+        if self._connection is not None:
+            self._connection.close()
 
     def _accepted(self, listener: socket.socket) -> socket.socket:
         until = time.monotonic() + START_SECONDS
@@ -154,7 +173,7 @@ class Container:
             self._gone.set()
 
     def poll(self) -> int | None:
-        """Its exit code once it is removed (-1 if the engine does not say). Raises `HostError` if the engine is gone."""
+        """Its exit code once it is removed, -1 if not known. Raises `HostError` if the engine is gone."""
         if not self._gone.is_set():
             return None
         if self._broken is not None:

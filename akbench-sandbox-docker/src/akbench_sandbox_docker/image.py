@@ -129,9 +129,13 @@ class Image:
 
     def text(self, path: str, text: str) -> None:
         """A file of our own."""
-        for folder in reversed(Path(path).parents):
-            self.entries.setdefault(str(folder), _Entry())
+        self.folder(str(Path(path).parent))
         self.entries[path] = _Entry(content=text.encode(), mode=0o644)
+
+    def folder(self, path: str) -> None:
+        """A folder of our own."""
+        for folder in (Path(path), *Path(path).parents):
+            self.entries.setdefault(str(folder), _Entry())
 
 
 def _write(archive: tarfile.TarFile, path: str, entry: _Entry) -> None:
@@ -165,6 +169,11 @@ def own_image(uid: int) -> Image:
     for path in _FILES:
         if Path(path).exists():
             image.place(path)
+    for path in ("/opt", "/run", *(layout.inside(name) for name in ("workspace", "home"))):
+        image.folder(path)
+    image.entries[layout.TMP] = _Entry(mode=0o1777)  # what is mounted there takes this over, whatever is asked for
+    image.folder("/var")
+    image.entries["/var/tmp"] = _Entry(link="../tmp", mode=0o777)  # noqa: S108 (the sandbox's own)
     for name, text in layout.etc_files(uid).items():
         image.text(f"/etc/{name}", text)
     return image

@@ -9,7 +9,7 @@ import tempfile
 import threading
 from contextlib import ExitStack
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from akbench.sandbox import layout
@@ -34,10 +34,11 @@ if TYPE_CHECKING:
 __all__ = ["DockerSandbox"]
 
 _WARDEN_SOCKET = "/ak/warden.sock"
-_WARDEN_PROCESSES = 8
-_RELAY_PROCESSES = 264
-"""Threads of the warden's relay to the model, which the engine counts as the container's processes."""
+_WARDEN_PROCESSES = 1
+_RELAY_PROCESSES = 258
+"""The warden and the threads of its relay to the model, which the engine counts as the container's processes too."""
 _NOT_ENFORCED = "traffic of the disk; the kernel is the host's"
+_ROOTS_HOME = "/root"
 _START = "Start an engine (systemctl start docker) or name one in DOCKER_HOST, and be allowed to use it (group docker)."
 _ELSEWHERE = "The engine must run on this machine: the sandbox shows folders of it."
 
@@ -94,13 +95,15 @@ class DockerSandbox(Sandbox):
 
     def probe(self, image: str | None = None) -> SandboxProbe:
         """Run a process inside and compare what it finds with what is promised."""
-        from akbench_sandbox_docker.engine import connected
+        from akbench_sandbox_docker.engine import MissingImageError, connected
 
         try:
             with connected() as api:
                 problems, facts = _engine(api)
                 identity = _image(api, image)
                 problems += _image_problems(api, identity)
+        except MissingImageError as error:
+            return SandboxProbe(problems=(Problem(message=str(error), mend=error.mend),))
         except HostError as error:
             return SandboxProbe(problems=(Problem(message=str(error), mend=_START),))
         facts |= {"image": identity, "uid": str(layout.host_uid()), "not_enforced": _NOT_ENFORCED}
@@ -144,7 +147,9 @@ class DockerSandbox(Sandbox):
 
             def start(handover: Handover, stack: ExitStack) -> Container:
                 api = connection.enter_context(connected())
-                return _started(api, request, handover, stack)
+                container = _started(api, request, handover, stack)
+                connection.callback(container.close)
+                return container
 
             return supervise(replace(request, model_socket=model), start, processes=None)
 
@@ -169,12 +174,17 @@ def _started(api: docker.APIClient, request: SandboxRequest, handover: Handover,
     listener.bind(str(folder / "warden.sock"))
     (folder / "warden.sock").chmod(0o666)  # the user inside is another; the folder is closed to all others
     listener.listen(1)
-    container = Container(api, _options(api, request, folder / "warden.sock"))
-    hand_over(handover, container.start(listener))
+    container = Container(api, _options(api, request, folder))
+    try:
+        hand_over(handover, container.start(listener))
+    except BaseException:
+        container.kill()
+        container.close()
+        raise
     return container
 
 
-def _options(api: docker.APIClient, request: SandboxRequest, warden_socket: Path) -> dict[str, Any]:
+def _options(api: docker.APIClient, request: SandboxRequest, folder: Path) -> dict[str, Any]:
     from akbench_sandbox_docker.engine import labels
 
     user = f"{layout.host_uid()}:{layout.host_uid()}"
@@ -188,11 +198,11 @@ def _options(api: docker.APIClient, request: SandboxRequest, warden_socket: Path
         "labels": labels(),
         "healthcheck": {"test": ["NONE"]},
         "network_disabled": True,
-        "host_config": _host_config(api, request, warden_socket),
+        "host_config": _host_config(api, request, folder),
     }
 
 
-def _host_config(api: docker.APIClient, request: SandboxRequest, warden_socket: Path) -> Any:
+def _host_config(api: docker.APIClient, request: SandboxRequest, folder: Path) -> Any:
     from docker.types import LogConfig
 
     limits = request.limits
@@ -211,18 +221,16 @@ def _host_config(api: docker.APIClient, request: SandboxRequest, warden_socket: 
         nano_cpus=None if limits.cpus is None else round(limits.cpus * 1e9),
         shm_size=layout.SHM_BYTES,
         tmpfs=_own_folders(request),
-        mounts=_mounts(request, warden_socket),
+        mounts=[_mount(bind) for bind in _binds(request, folder)],
         log_config=LogConfig(type="none"),
     )
 
 
 def _own_folders(request: SandboxRequest) -> dict[str, str]:
-    """Private folders: the temporary one, and root's, whose own would be closed to the user inside."""
+    """Private folders: the temporary one, and an empty one over each in which the harness's Python has packages."""
     folders = {layout.TMP: f"rw,exec,nosuid,nodev,mode=1777,size={layout.TMP_BYTES}"}
-    covered = "rw,nosuid,nodev,noexec,mode=755,size=64k"
     if request.image is not None:
-        folders["/root"] = covered
-        folders |= dict.fromkeys(_packages_of_harness(), covered)
+        folders |= dict.fromkeys(_packages_of_harness(), "rw,nosuid,nodev,noexec,mode=755,size=64k")
     return folders
 
 
@@ -231,16 +239,31 @@ def _packages_of_harness() -> list[str]:
     return [path for path in layout.package_directories() if any(Path(path).is_relative_to(one) for one in prefixes)]
 
 
-def _mounts(request: SandboxRequest, warden_socket: Path) -> list[Any]:
+def _binds(request: SandboxRequest, folder: Path) -> list[Bind]:
     binds = [
-        *(_interpreter_binds() if request.image is not None else ()),
         *request.binds,
         Bind(host=WARDEN, inside=layout.WARDEN_PLACE, writable=False),
-        Bind(host=warden_socket, inside=_WARDEN_SOCKET, writable=False),
+        Bind(host=folder / "warden.sock", inside=_WARDEN_SOCKET, writable=False),
     ]
     if request.model_socket is not None:
         binds.append(Bind(host=request.model_socket, inside=layout.SOCKET, writable=False))
-    return [_mount(bind) for bind in binds]
+    if request.image is not None:
+        binds = [*_interpreter_binds(), *binds]
+        binds.insert(0, _cover_of_root(binds, folder / "root"))
+    return binds
+
+
+def _cover_of_root(binds: list[Bind], cover: Path) -> Bind:
+    """A folder in the place of root's, which is closed to the user inside, with a place for each bind below it."""
+    cover.mkdir()
+    for bind in binds:
+        inside = PurePosixPath(bind.inside)
+        if inside.is_relative_to(_ROOTS_HOME):
+            place = cover / inside.relative_to(_ROOTS_HOME)
+            (place if bind.host.is_dir() else place.parent).mkdir(parents=True, exist_ok=True)
+            if not bind.host.is_dir():
+                place.touch()
+    return Bind(host=cover, inside=_ROOTS_HOME, writable=True)
 
 
 def _interpreter_binds() -> tuple[Bind, ...]:
