@@ -143,12 +143,14 @@ class DockerSandbox(Sandbox):
 
         model = None if request.model_socket is None else Path(layout.SOCKET)
 
-        with ExitStack() as connection:
+        with ExitStack() as whole:
 
             def start(handover: Handover, stack: ExitStack) -> Container:
-                api = connection.enter_context(connected())
-                container = _started(api, request, handover, stack)
-                connection.callback(container.close)
+                api = whole.enter_context(connected())
+                # For the whole run: what is removed on the host disappears inside as well.
+                folder = Path(whole.enter_context(tempfile.TemporaryDirectory(prefix="akbench-")))
+                container = _started(api, request, handover, folder, stack)
+                whole.callback(container.close)
                 return container
 
             return supervise(replace(request, model_socket=model), start, processes=None)
@@ -166,10 +168,11 @@ class DockerSandbox(Sandbox):
         remains.remove(leftover)
 
 
-def _started(api: docker.APIClient, request: SandboxRequest, handover: Handover, stack: ExitStack) -> Container:
+def _started(
+    api: docker.APIClient, request: SandboxRequest, handover: Handover, folder: Path, stack: ExitStack
+) -> Container:
     from akbench_sandbox_docker.engine import Container
 
-    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="akbench-")))
     listener = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
     listener.bind(str(folder / "warden.sock"))
     (folder / "warden.sock").chmod(0o666)  # the user inside is another; the folder is closed to all others
