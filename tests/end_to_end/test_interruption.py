@@ -17,7 +17,7 @@ sleeper:
 
 def sleeping(project: ProjectUnderTest, marker: str, sandbox: str) -> str:
     return project.experiment(
-        "sleep", SLEEPER.replace("{marker}", marker), extra=f"  isolation: {{sandbox: {sandbox}}}\n"
+        "sleep", SLEEPER.replace("{marker}", marker), extra=f"  isolation: {{environment: {sandbox}}}\n"
     )
 
 

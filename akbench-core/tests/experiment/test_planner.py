@@ -11,11 +11,11 @@ from akbench.descriptors.document import parse
 from akbench.descriptors.kinds import ExperimentDescriptor
 from akbench.descriptors.snapshot import load_document
 from akbench.experiment.plan import Plan
-from akbench.experiment.planner import ResolvedSandbox, plan_experiment
+from akbench.experiment.planner import ResolvedEnvironment, plan_experiment
 from akbench.spec import CAPABILITIES, InputError, Probe, Problem, Support
 
 STARTER = Path(init.__file__).parent / "starter"
-SANDBOX = ResolvedSandbox(id="bubblewrap", bounded=True)
+SANDBOX = ResolvedEnvironment(id="bubblewrap", sandbox="bubblewrap", bounded=True)
 CAPABILITY_TEXT = ", ".join(f"{name}: {str(name == 'tool_trace').lower()}" for name in CAPABILITIES)
 
 THINKER = f"""\
@@ -90,7 +90,7 @@ def plan(
     text: str,
     catalogue: Catalogue,
     dataset: Dataset,
-    sandbox: ResolvedSandbox = SANDBOX,
+    sandbox: ResolvedEnvironment = SANDBOX,
     probed: dict[str, Probe] | None = None,
 ) -> Plan:
     snapshot = load_document(parse(text, "e.yaml"), ExperimentDescriptor, origin="test")
@@ -135,7 +135,7 @@ def test_only_contestants_are_given_a_model(catalogue, dataset):
 
 
 def test_an_unconfined_sandbox_is_a_warning_of_the_plan(catalogue, dataset):
-    sandbox = ResolvedSandbox(id="local", bounded=False, shortcomings=("confines nothing",))
+    sandbox = ResolvedEnvironment(id="local", sandbox="local", bounded=False, shortcomings=("confines nothing",))
     assert plan(EXPERIMENT, catalogue, dataset, sandbox).warnings == ("confines nothing",)
 
 

@@ -20,7 +20,8 @@ from akbench.dataset.dataset import Dataset, Task, find_dataset, list_datasets, 
 from akbench.dataset.environment import environment_key
 from akbench.dataset.verdict import Verdict, VerdictKey, verdict_path, write_verdict
 from akbench.descriptors.kinds import Filters
-from akbench.pipeline import check_task, make_ready, strongest_sandbox
+from akbench.environments import strongest_environment
+from akbench.pipeline import check_task, make_ready
 from akbench.project import Project, cache_folder
 from akbench.publish.campaign import TaskReport, validate_all
 from akbench.publish.sorting import sort_tests
@@ -160,14 +161,14 @@ class Campaign:
 
     def _bench(self, task: Task, dataset: Dataset, scratch: Path) -> TaskBench:
         ready = make_ready(task, dataset, self.catalogue, cache_folder())
-        adapter, sandbox, _ = strongest_sandbox(self.catalogue)
+        environment = strongest_environment(self.catalogue)
         return TaskBench(
             assembled=ready.assembled,
             snapshot=ready.snapshot,
             environment=ready.environment,
             evaluator=ready.evaluator,
-            sandbox=sandbox,
-            sandbox_name=adapter.record.id,
+            sandbox=environment.sandbox,
+            sandbox_name=environment.sandbox_id,
             cache=cache_folder(),
             scratch=scratch,
             cancelled=self.cancelled,

@@ -18,7 +18,7 @@ from akbench.catalogue import Catalogue
 from akbench.cli.agent import report_failures
 from akbench.dataset.environment import prepare_environment
 from akbench.descriptors.scalars import Difficulty, Identifier
-from akbench.pipeline import strongest_sandbox
+from akbench.environments import strongest_environment
 from akbench.project import Project, cache_faults, cache_folder
 from akbench.publish.task_writing import TaskTerms
 from akbench.publish.test_runs import EVALUATOR, TestBench
@@ -159,7 +159,7 @@ def opened_bench(
             evaluator=catalogue.evaluator_adapter(EVALUATOR)[1],
             environment=environment,
             python_path=surroundings.python_path,
-            sandbox=strongest_sandbox(catalogue)[1],
+            sandbox=strongest_environment(catalogue).sandbox,
             scratch=scratch,
             cancelled=threading.Event(),
             test_seconds=making.test_timeout,
