@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from akbench import __version__
 from akbench.catalogue import Adapter, Catalogue, Probing
+from akbench.cleaning import clean, remnants
 from akbench.dataset.assembly import AssembledTask, assemble
 from akbench.dataset.dataset import UNWRITTEN, Dataset, Task, find_dataset, load_dataset
 from akbench.dataset.environment import PreparedEnvironment, prepare_environment
@@ -56,6 +57,7 @@ __all__ = [
     "Observer",
     "ReadyTask",
     "check_task",
+    "clean_quietly",
     "load_experiment",
     "make_ready",
     "run_experiment",
@@ -292,12 +294,21 @@ def _ready_task(task: Task, dataset: Dataset, catalogue: Catalogue, cache: Path)
     )
 
 
+def clean_quietly(project: Project, environment: ReadyEnvironment) -> None:
+    """Remove what dead harnesses left in the project, and of the environment's sandbox; what resists is left.
+
+    `akbench clean` says what that is, and why.
+    """
+    clean(remnants(project.workspaces, [(environment.sandbox_id, environment.sandbox)]))
+
+
 def run_experiment(loaded: Loaded, observer: Observer, cancelled: threading.Event) -> str:
     """Run every run of the plan and return the experiment's id. What was finished stays, whatever happens."""
     from akbench.store.folder import ExperimentFolder
     from akbench.store.index import Index
 
     loaded.project.require_writable()
+    clean_quietly(loaded.project, loaded.environment)
     agents = _ready_agents(loaded)
     cache = cache_folder()
     ready: dict[str, ReadyTask] = {}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import socket
-import tempfile
 import threading
 from contextlib import ExitStack
 from dataclasses import replace
@@ -25,6 +24,7 @@ from akbench.spec import (
     SandboxProbe,
     SandboxRequest,
 )
+from akbench.workspace.scratch import scratch_folder
 
 if TYPE_CHECKING:
     import docker
@@ -110,8 +110,8 @@ class DockerSandbox(Sandbox):
         return SandboxProbe(problems=tuple(problems) or self._try(image), facts=facts)
 
     def _try(self, image: str | None) -> tuple[Problem, ...]:
-        with tempfile.TemporaryDirectory(prefix="akbench-") as folder:
-            request = _self_report_request(Path(folder), image)
+        with scratch_folder() as folder:
+            request = _self_report_request(folder, image)
             self.own(request.binds[0].host)
             evidence = self.run(request)
             if evidence.exit_code != 0:
@@ -148,7 +148,7 @@ class DockerSandbox(Sandbox):
             def start(handover: Handover, stack: ExitStack) -> Container:
                 api = whole.enter_context(connected())
                 # For the whole run: what is removed on the host disappears inside as well.
-                folder = Path(whole.enter_context(tempfile.TemporaryDirectory(prefix="akbench-")))
+                folder = whole.enter_context(scratch_folder())
                 container = _started(api, request, handover, folder, stack)
                 whole.callback(container.close)
                 return container

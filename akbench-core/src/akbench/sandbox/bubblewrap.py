@@ -8,7 +8,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import threading
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from akbench.sandbox import layout
 from akbench.sandbox.process import SUPERVISED, WARDEN, Handover, memory_file, spawn, supervise
 from akbench.spec import Bind, Limits, Problem, ProcessEvidence, Sandbox, SandboxProbe, SandboxRequest
+from akbench.workspace.scratch import scratch_folder
 
 if TYPE_CHECKING:
     from contextlib import ExitStack
@@ -96,8 +96,8 @@ class BubblewrapSandbox(Sandbox):
         return SandboxProbe(problems=self._try(), facts=facts)
 
     def _try(self) -> tuple[Problem, ...]:
-        with tempfile.TemporaryDirectory() as directory:
-            evidence = self.run(_self_report_request(Path(directory)))
+        with scratch_folder() as directory:
+            evidence = self.run(_self_report_request(directory))
             if evidence.exit_code != 0:
                 return (_cannot_run(evidence),)
             found: dict[str, Any] = json.loads(evidence.stdout.read_bytes())
