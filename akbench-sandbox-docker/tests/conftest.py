@@ -18,5 +18,7 @@ def engine() -> Iterator[Engine]:
 
 @pytest.fixture(scope="session")
 def docker(engine: Engine) -> DockerSandbox:
-    """The sandbox at that engine."""
-    return DockerSandbox()
+    """The sandbox at that engine, its image made."""
+    sandbox = DockerSandbox()
+    assert sandbox.probe().problems == ()
+    return sandbox

@@ -35,10 +35,11 @@ __all__ = [
 ]
 
 LABEL = "akbench"
-"""What everything of ours at the engine is labelled with, value 1."""
+"""What every container of ours is labelled with, value 1."""
 OWNER = "akbench.owner"
 """The label that holds the `Owner`."""
 _STAMP = "akbench.stamp"
+_IMAGE = "akbench.image"  # not LABEL: every container of the image has the image's labels
 _REPOSITORY = "akbench-sandbox"
 _REMOVAL_SECONDS = 60.0
 _POLL_SECONDS = 0.05
@@ -112,7 +113,7 @@ def _made(api: docker.APIClient, uid: int, mark: str) -> str:
             archive,
             repository=_REPOSITORY,
             tag=tag,
-            changes=[f"LABEL {LABEL}=1", f"LABEL {mark}", "ENV PATH=/usr/bin:/bin"],
+            changes=[f"LABEL {_IMAGE}=1", f"LABEL {mark}", "ENV PATH=/usr/bin:/bin"],
         )
     if "error" in str(said):
         raise HostError(f"the engine did not take AK-Bench's own image: {said}")

@@ -52,7 +52,8 @@ class Engine:
     def start(self) -> None:
         """Start it and wait until it answers. Raises `NoEngineError` with the end of its log if it does not."""
         places = (f"--data-root={self.folder}/data", f"--exec-root={self.folder}/exec")
-        (self.folder / "docker.pid").unlink(missing_ok=True)  # of one that was killed
+        for stale in ("docker.pid", "exec/containerd/containerd.pid", "exec/containerd/containerd.sock"):
+            (self.folder / stale).unlink(missing_ok=True)  # of one that was killed
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
                 ["dockerd", *_ALONE, *places, f"--pidfile={self.folder}/docker.pid", "-H", self.host],
@@ -109,11 +110,20 @@ def private_engine() -> Iterator[Engine]:
         yield engine
     finally:
         engine.stop()
+        _unmount(engine.folder)
         if before is None:
             del os.environ["DOCKER_HOST"]
         else:
             os.environ["DOCKER_HOST"] = before
         remove_tree(engine.folder)
+
+
+def _unmount(folder: Path) -> None:
+    """What an engine that was killed left mounted."""
+    for line in Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines():
+        place = line.split()[4]
+        if Path(place).is_relative_to(folder):
+            subprocess.run(["umount", "--lazy", place], check=True)
 
 
 @contextmanager
