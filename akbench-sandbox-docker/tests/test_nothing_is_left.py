@@ -203,6 +203,7 @@ def test_a_killed_engine_ends_the_run_as_a_fault_of_the_host_and_nothing_goes_on
         assert processes(marker) == []
         assert list(own_temporary_folder.iterdir()) == []
     finally:
+        engine.stop()
         engine.start()
     eventually(lambda: left(engine, marker, own_temporary_folder) == {})
 

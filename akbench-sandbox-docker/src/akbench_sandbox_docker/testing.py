@@ -19,7 +19,7 @@ from akbench_sandbox_docker.engine import connected
 __all__ = ["Engine", "NoEngineError", "private_engine", "some_engine"]
 
 _START_SECONDS = 30.0
-_STOP_SECONDS = 30.0
+_STOP_SECONDS = 4.0
 _POLL_SECONDS = 0.05
 _USUAL_SOCKET = "/var/run/docker.sock"
 _ALONE = (
@@ -74,10 +74,14 @@ class Engine:
         self._process.wait(_STOP_SECONDS)
 
     def stop(self) -> None:
-        """Have it end, and all its containers."""
-        if self._process is not None and self._process.poll() is None:
-            self._process.terminate()
+        """Have it end, and all its containers; kill it if it takes its time, as it does after a crash."""
+        if self._process is None or self._process.poll() is not None:
+            return
+        self._process.terminate()
+        try:
             self._process.wait(_STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.kill()
 
 
 def _answers() -> bool:
