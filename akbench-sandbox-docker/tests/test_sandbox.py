@@ -66,9 +66,15 @@ def test_an_image_with_volumes_is_refused(docker, engine, tmp_path):
 def test_without_an_engine_the_probe_says_how_to_get_one(monkeypatch, tmp_path):
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/none.sock")
     (problem,) = DockerSandbox().probe().problems
-    assert "no Docker engine answers" in problem.message
+    assert problem.message == f"no Docker engine answers at unix://{tmp_path}/none.sock: No such file or directory"
     assert "systemctl start docker" in problem.mend
     assert DockerSandbox().leftovers() == ()
+
+
+def test_an_engine_of_another_machine_is_refused(monkeypatch):
+    monkeypatch.setenv("DOCKER_HOST", "tcp://192.0.2.1:2375")
+    (problem,) = DockerSandbox().probe().problems
+    assert "not on this machine" in problem.message
 
 
 @pytest.fixture(scope="module")

@@ -21,6 +21,7 @@ from akbench.ownership import Owner
 from akbench.sandbox.process import START_SECONDS
 from akbench.spec import HostError
 from akbench_sandbox_docker.image import own_image, stamp
+from akbench_sandbox_docker.where import lack
 
 __all__ = [
     "LABEL",
@@ -65,6 +66,8 @@ def labels() -> dict[str, str]:
 @contextmanager
 def connected() -> Iterator[docker.APIClient]:
     """A connection to the engine that DOCKER_HOST names, or the local one. Its faults become `HostError`."""
+    if (reason := lack()) is not None:
+        raise HostError(reason)
     try:
         client = docker.DockerClient.from_env(timeout=int(_REMOVAL_SECONDS))
     except docker.errors.DockerException as error:

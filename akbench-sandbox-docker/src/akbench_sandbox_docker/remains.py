@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import docker
 import docker.errors
 import requests
 
 from akbench.ownership import Owner
-from akbench.spec import HostError, Leftover
+from akbench.spec import Leftover
 from akbench_sandbox_docker.engine import LABEL, OWNER, connected
 
 __all__ = ["find", "remove"]
 
 _CONTAINER = "container"
 _NETWORK = "network"
-_DEFAULT_SOCKET = Path("/var/run/docker.sock")
 
 
 def find() -> tuple[Leftover, ...]:
-    """All of it whose owner is gone. Nothing where no engine is."""
-    if "DOCKER_HOST" not in os.environ and not _DEFAULT_SOCKET.exists():
-        return ()
+    """All of it whose owner is gone. Raises `HostError` where the engine does not tell."""
     ours = {"label": f"{LABEL}=1"}
-    try:
-        with connected() as api:
-            containers = [(each["Id"], each.get("Labels")) for each in api.containers(all=True, filters=ours)]
-            networks = [(each["Id"], each.get("Labels")) for each in api.networks(filters=ours)]
-    except HostError:
-        return ()
+    with connected() as api:
+        containers = [(each["Id"], each.get("Labels")) for each in api.containers(all=True, filters=ours)]
+        networks = [(each["Id"], each.get("Labels")) for each in api.networks(filters=ours)]
     return (
         *(Leftover(kind=_CONTAINER, name=name) for name, labels in containers if _is_abandoned(labels)),
         *(Leftover(kind=_NETWORK, name=name) for name, labels in networks if _is_abandoned(labels)),

@@ -25,6 +25,7 @@ from akbench.spec import (
     SandboxRequest,
 )
 from akbench.workspace.scratch import scratch_folder
+from akbench_sandbox_docker.where import lack
 
 if TYPE_CHECKING:
     import docker
@@ -95,6 +96,8 @@ class DockerSandbox(Sandbox):
 
     def probe(self, image: str | None = None) -> SandboxProbe:
         """Run a process inside and compare what it finds with what is promised."""
+        if (reason := lack()) is not None:
+            return SandboxProbe(problems=(Problem(message=reason, mend=_START),))
         from akbench_sandbox_docker.engine import MissingImageError, connected
 
         try:
@@ -157,6 +160,8 @@ class DockerSandbox(Sandbox):
 
     def leftovers(self) -> tuple[Leftover, ...]:
         """Containers and networks with AK-Bench's label, of harnesses that are gone. Nothing if no engine answers."""
+        if lack() is not None:
+            return ()
         from akbench_sandbox_docker import remains
 
         return remains.find()
