@@ -1,10 +1,12 @@
 """What the docker sandbox is made of: its image, a given one, and what keeps either from running."""
 
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
+from akbench.spec import Bind, Limits, SandboxRequest
 from akbench_sandbox_docker.engine import connected
 from akbench_sandbox_docker.image import Image, own_image, stamp
 from akbench_sandbox_docker.sandbox import DockerSandbox
@@ -18,6 +20,44 @@ def test_the_own_image_is_made_once(docker, engine):
         (image,) = api.images(name="akbench-sandbox")
     assert image["Id"] == first
     assert image["Labels"]["akbench.image"] == "1"
+
+
+EXPECTED = """\
+script
+127.0.0.1
+nothing
+a tool
+"""
+
+
+@pytest.mark.docker
+def test_scripts_names_and_tools_work_in_the_own_image(docker, engine, tmp_path):
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    (workspace / "script").write_text("#!/bin/bash\necho script\n")
+    (workspace / "script").chmod(0o755)
+    docker.own(workspace)
+    commands = (
+        "./script",
+        "python3.12 -c 'import socket; print(socket.gethostbyname(\"localhost\"))'",
+        "grep -v '^#' /etc/resolv.conf | grep . || echo nothing",
+        "git init -q . && git add script && git -c user.name=a -c user.email=b commit -qm x",
+        "perl -e 'print \"a tool\\n\"'",
+    )
+    evidence = docker.run(
+        SandboxRequest(
+            argv=("/bin/sh", "-ec", "\n".join(commands)),
+            environ={"PATH": f"{sys.base_prefix}/bin:/usr/bin:/bin", "HOME": "/tmp"},
+            cwd="/workspace",
+            binds=(Bind(host=workspace, inside="/workspace", writable=True),),
+            stdin=b"",
+            stdout=tmp_path / "stdout",
+            stderr=tmp_path / "stderr",
+            limits=Limits(timeout_seconds=30.0),
+            cancelled=threading.Event(),
+        )
+    )
+    assert (evidence.exit_code, evidence.stderr.read_text(), evidence.stdout.read_text()) == (0, "", EXPECTED)
 
 
 @pytest.mark.docker

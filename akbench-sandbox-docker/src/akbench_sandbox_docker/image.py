@@ -26,6 +26,8 @@ from akbench.spec import HostError
 __all__ = ["Image", "own_image", "stamp"]
 
 _TOOLS = tuple(Path(__file__).with_name("tools.txt").read_text(encoding="ascii").split())
+_TOP_LEVEL = ("/bin", "/sbin", "/lib", "/lib64")
+"""Links on systems that have all in /usr: scripts and binaries refer to them."""
 _PLACES = "/usr/bin:/bin:/usr/sbin:/sbin"
 _LIBRARIES = (
     "libdl.so.2",
@@ -158,8 +160,11 @@ def _write(archive: tarfile.TarFile, path: str, entry: _Entry) -> None:
 def own_image(uid: int) -> Image:
     """The image for processes of the user `uid`. Raises `HostError` if this machine has not what it is made of."""
     image = Image()
-    for path in _tools():
-        image.place(path)
+    for link in _TOP_LEVEL:
+        if Path(link).is_symlink():
+            image.place(link)
+    for tool in _tools():
+        image.place(tool)
     _place_git(image)
     _place_perl(image)
     _place_python(image)

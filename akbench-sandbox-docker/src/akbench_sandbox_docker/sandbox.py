@@ -205,7 +205,6 @@ def _options(api: docker.APIClient, request: SandboxRequest, folder: Path) -> di
         "working_dir": "/",
         "labels": labels(),
         "healthcheck": {"test": ["NONE"]},
-        "network_disabled": True,
         "host_config": _host_config(api, request, folder),
     }
 
@@ -252,6 +251,7 @@ def _binds(request: SandboxRequest, folder: Path) -> list[Bind]:
         *request.binds,
         Bind(host=WARDEN, inside=layout.WARDEN_PLACE, writable=False),
         Bind(host=folder / "warden.sock", inside=_WARDEN_SOCKET, writable=False),
+        Bind(host=_nameservers(folder), inside="/etc/resolv.conf", writable=False),
     ]
     if request.model_socket is not None:
         binds.append(Bind(host=request.model_socket, inside=layout.SOCKET, writable=False))
@@ -259,6 +259,13 @@ def _binds(request: SandboxRequest, folder: Path) -> list[Bind]:
         binds = [*_interpreter_binds(), *binds]
         binds.insert(0, _cover_of_root(binds, folder / "root"))
     return binds
+
+
+def _nameservers(folder: Path) -> Path:
+    """A file that names none, in the place of the engine's, which names the host's."""
+    place = folder / "resolv.conf"
+    place.touch(mode=0o644)
+    return place
 
 
 def _cover_of_root(binds: list[Bind], cover: Path) -> Bind:
