@@ -133,7 +133,11 @@ class Container:
         self._code = -1
         self._broken: str | None = None
         self._connection: socket.socket | None = None
-        self._output = api.attach_socket(self._id, {"stdout": 1, "stderr": 1, "stream": 1})
+        try:
+            self._output = api.attach_socket(self._id, {"stdout": 1, "stderr": 1, "stream": 1})
+        except BaseException:
+            self.kill()
+            raise
         threading.Thread(target=self._await_removal, name="container", daemon=True).start()
 
     def start(self, listener: socket.socket) -> socket.socket:

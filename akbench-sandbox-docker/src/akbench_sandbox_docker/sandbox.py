@@ -195,12 +195,12 @@ def _started(
 def _options(api: docker.APIClient, request: SandboxRequest, folder: Path) -> dict[str, Any]:
     from akbench_sandbox_docker.engine import labels
 
-    user = f"{layout.host_uid()}:{layout.host_uid()}"
+    group = layout.HOST_UID if os.geteuid() == 0 else os.getegid()
     return {
         "image": _image(api, request.image),
         "entrypoint": [layout.interpreter()],
         "command": ["-I", "-S", layout.WARDEN_PLACE, _WARDEN_SOCKET],
-        "user": user,
+        "user": f"{layout.host_uid()}:{group}",
         "hostname": "sandbox",
         "working_dir": "/",
         "labels": labels(),
