@@ -1,9 +1,10 @@
 """What a run costs beside the agent and the tests: runs of the noop agent, read from their own events.
 
-usage: python benchmarks/run_overhead.py [RUNS]
+usage: python benchmarks/run_overhead.py [RUNS [ENVIRONMENT]]
 
-Writes the starter project into a temporary folder, runs the noop agent RUNS times (default 20), one at a time, and
-prints per stage the median and the range of the wall clock, and the CPU time of the harness per run.
+Writes the starter project into a temporary folder, runs the noop agent RUNS times (default 20), one at a time, in
+ENVIRONMENT (default auto), and prints per stage the median and the range of the wall clock, and the CPU time of the
+harness per run.
 """
 
 import contextlib
@@ -30,6 +31,7 @@ experiment:
   agent: {{id: noop}}
   dataset: {{id: starter, version: "1.0.0"}}
   execution_policy: {{repetitions: {runs}}}
+  isolation: {{environment: {environment}}}
   evaluation: {{evaluators: [pytest]}}
   reporting: {{generate_html: false}}
 """
@@ -47,12 +49,15 @@ def stages(folder: Path) -> dict[str, float]:
 
 def main() -> None:
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 20
+    environment = sys.argv[2] if len(sys.argv) > 2 else "auto"
     with tempfile.TemporaryDirectory() as folder:
         project = Path(folder)
         subprocess.run([AKBENCH, "init"], cwd=project, check=True, stdout=subprocess.DEVNULL)
-        (project / "configs/experiments/overhead.yaml").write_text(EXPERIMENT.format(runs=runs))
+        (project / "configs/experiments/overhead.yaml").write_text(
+            EXPERIMENT.format(runs=runs, environment=environment)
+        )
         run = [AKBENCH, "experiment", "run", "configs/experiments/overhead.yaml"]
-        (project / "configs/experiments/warm.yaml").write_text(EXPERIMENT.format(runs=1))
+        (project / "configs/experiments/warm.yaml").write_text(EXPERIMENT.format(runs=1, environment=environment))
         subprocess.run([*run[:-1], "configs/experiments/warm.yaml"], cwd=project, check=True, stdout=subprocess.DEVNULL)
         before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
         subprocess.run(run, cwd=project, check=True, stdout=subprocess.DEVNULL)

@@ -204,7 +204,7 @@ HARBOR = {
     [
         (
             {},
-            "in order, but it needs its image (from python:3.12-slim with 1 RUN steps), and no docker sandbox is here",
+            "needs its image (from python:3.12-slim with 1 RUN steps), and a task cannot choose an image yet",
         ),
         ({"task.toml": '[environment]\ndocker_image = "x/y:1"\n'}, "it needs its image (x/y:1)"),
         ({"environment/docker-compose.yaml": "services: {}\n"}, "several containers"),

@@ -19,6 +19,7 @@ from akbench.sandbox.bubblewrap import BubblewrapSandbox
 from akbench.spec import HostError
 from akbench.verdict import Verdict, keep_verdict, subject_of
 from akbench_agent_codex.program import find_program
+from akbench_sandbox_docker.testing import NoEngineError, some_engine
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell starts background jobs like this; what the tests start would inherit it and never see a Ctrl-C.
@@ -38,6 +39,16 @@ def _codex_lack() -> str | None:
 def _bubblewrap_lack() -> str | None:
     problems = BubblewrapSandbox().probe().problems
     return "; ".join(problem.message for problem in problems) or None
+
+
+@pytest.fixture(scope="session")
+def docker_engine() -> Iterator[None]:
+    """A Docker engine, started by hand where none runs; skips visibly where none can be started."""
+    try:
+        with some_engine():
+            yield
+    except NoEngineError as error:
+        pytest.skip(str(error))
 
 
 LACKS: dict[str, Callable[[], str | None]] = {"codex": _codex_lack, "bubblewrap": _bubblewrap_lack}

@@ -26,7 +26,7 @@ fixer:
     command: [sed, -i, 's/names\[0\]}!"$/names[-1]}!"/', greeting/__init__.py]
 """
 TWICE = "repetitions: 2, timeout_seconds: 60"
-BUBBLEWRAP = "  isolation: {sandbox: bubblewrap}\n"
+BUBBLEWRAP = "  isolation: {environment: bubblewrap}\n"
 
 needs_bubblewrap = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
 pytestmark = [pytest.mark.bubblewrap, needs_bubblewrap, pytest.mark.xdist_group("exchange")]

@@ -191,7 +191,7 @@ crash:
 
 
 def test_the_local_sandbox_says_that_it_confines_nothing(project: ProjectUnderTest):
-    file = project.experiment("local", "oracle: {id: oracle}", extra="  isolation: {sandbox: local}\n")
+    file = project.experiment("local", "oracle: {id: oracle}", extra="  isolation: {environment: local}\n")
     assert project.akbench("experiment", "run", file).returncode == 0
     shown = project.show("exp-0001")
     assert shown["status"] == "valid_with_warnings"

@@ -17,7 +17,7 @@ sleeper:
 
 def sleeping(project: ProjectUnderTest, marker: str, sandbox: str) -> str:
     return project.experiment(
-        "sleep", SLEEPER.replace("{marker}", marker), extra=f"  isolation: {{sandbox: {sandbox}}}\n"
+        "sleep", SLEEPER.replace("{marker}", marker), extra=f"  isolation: {{environment: {sandbox}}}\n"
     )
 
 
@@ -49,6 +49,9 @@ def test_kill_9_leaves_a_readable_store_and_no_process(project: ProjectUnderTest
     assert (run["state"], run["interrupted"], run["solved"]) == ("EXECUTING", True, None)
     assert project.akbench("experiment", "list").returncode == 0
     assert "EXECUTING (interrupted)" in project.akbench("experiment", "show", "exp-0001").stdout
+    (left,) = (project.root / "data" / "workspaces").iterdir()
+    assert left.name in project.akbench("clean").stdout
+    assert not left.exists()
 
 
 def test_a_timeout_ends_the_agent_and_counts_as_not_solved(project: ProjectUnderTest, sleep_marker):

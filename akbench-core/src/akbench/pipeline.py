@@ -15,15 +15,17 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from akbench import __version__
 from akbench.catalogue import Adapter, Catalogue, Probing
+from akbench.cleaning import clean, remnants
 from akbench.dataset.assembly import AssembledTask, assemble
 from akbench.dataset.dataset import UNWRITTEN, Dataset, Task, find_dataset, load_dataset
 from akbench.dataset.environment import PreparedEnvironment, prepare_environment
 from akbench.descriptors.configuration import NamedVariable
 from akbench.descriptors.kinds import ExperimentDescriptor, RuntimeDescriptor
 from akbench.descriptors.snapshot import Snapshot, load
+from akbench.environments import AUTO, ReadyEnvironment, ready_environment, strongest_environment
 from akbench.experiment.configuration import complete_configuration
 from akbench.experiment.plan import Plan, PlannedRun, Variant
-from akbench.experiment.planner import SCRIPTED_MODEL, ResolvedSandbox, plan_experiment, select_tasks
+from akbench.experiment.planner import SCRIPTED_MODEL, ResolvedEnvironment, plan_experiment, select_tasks
 from akbench.project import Project, cache_faults, cache_folder
 from akbench.run.execution import Equipment, Upstream, execute
 from akbench.run.journal import RunFolder
@@ -55,10 +57,10 @@ __all__ = [
     "Observer",
     "ReadyTask",
     "check_task",
+    "clean_quietly",
     "load_experiment",
     "make_ready",
     "run_experiment",
-    "strongest_sandbox",
 ]
 
 
@@ -86,8 +88,7 @@ class Loaded:
     catalogue: Catalogue
     experiment: Snapshot[ExperimentDescriptor]
     dataset: Dataset
-    sandbox: tuple[Adapter, Sandbox]
-    sandbox_facts: Mapping[str, str]
+    environment: ReadyEnvironment
     plan: Plan
 
     def tasks(self) -> tuple[Task, ...]:
@@ -141,13 +142,16 @@ def load_experiment(project: Project, path: Path, catalogue: Catalogue) -> Loade
     dataset = load_dataset(folder)
     for task in select_tasks(experiment, dataset):
         check_task(task, catalogue)
-    adapter, sandbox, facts = _sandbox(experiment, catalogue)
-    resolved = ResolvedSandbox(
-        id=adapter.record.id,
-        bounded=sandbox.bounded,
-        shortcomings=_shortcomings(adapter, sandbox, experiment, catalogue),
+    environment = _environment(experiment, catalogue)
+    resolved = ResolvedEnvironment(
+        id=environment.id,
+        sandbox=environment.sandbox_id,
+        bounded=environment.sandbox.bounded,
+        shortcomings=_shortcomings(environment),
+        unkept=environment.unkept,
     )
-    plan = plan_experiment(experiment, catalogue, dataset, resolved, _probes(experiment, catalogue, sandbox))
+    probes = _probes(experiment, catalogue, environment.sandbox)
+    plan = plan_experiment(experiment, catalogue, dataset, resolved, probes)
     plan = replace(plan, warnings=(*plan.warnings, *_untried(plan, catalogue)))
     _check_script(experiment, project)
     return Loaded(
@@ -155,8 +159,7 @@ def load_experiment(project: Project, path: Path, catalogue: Catalogue) -> Loade
         catalogue=catalogue,
         experiment=experiment,
         dataset=dataset,
-        sandbox=(adapter, sandbox),
-        sandbox_facts=facts,
+        environment=environment,
         plan=plan,
     )
 
@@ -195,47 +198,23 @@ def _probes(experiment: Snapshot[ExperimentDescriptor], catalogue: Catalogue, sa
     return found
 
 
-def _sandbox(
-    experiment: Snapshot[ExperimentDescriptor], catalogue: Catalogue
-) -> tuple[Adapter, Sandbox, Mapping[str, str]]:
-    wanted = experiment.model.experiment.isolation.sandbox
-    if wanted == "auto":
-        return strongest_sandbox(catalogue)
+def _environment(experiment: Snapshot[ExperimentDescriptor], catalogue: Catalogue) -> ReadyEnvironment:
+    wanted = experiment.model.experiment.isolation.environment
+    if wanted == AUTO:
+        return strongest_environment(catalogue)
     try:
-        adapter, sandbox = catalogue.sandbox(wanted)
+        return ready_environment(wanted, catalogue)
     except InputError as error:
-        raise experiment.document.error(error.message, ("experiment", "isolation", "sandbox")) from error
-    with adapter.guard("cannot be probed"):
-        probe = sandbox.probe()
-    if probe.problems:
-        raise HostError(f"sandbox {wanted!r} does not work here: {_problem_text(probe.problems)}")
-    return adapter, sandbox, probe.facts
+        raise experiment.document.error(error.message, ("experiment", "isolation", "environment")) from error
 
 
-def strongest_sandbox(catalogue: Catalogue) -> tuple[Adapter, Sandbox, Mapping[str, str]]:
-    """The first registered sandbox that works on this host. Raises `HostError` if none does."""
-    problems: list[str] = []
-    for name in catalogue.sandbox_names():
-        adapter, sandbox = catalogue.sandbox(name)
-        with adapter.guard("cannot be probed"):
-            probe = sandbox.probe()
-        if not probe.problems:
-            return adapter, sandbox, probe.facts
-        problems.append(f"{name}: {_problem_text(probe.problems)}")
-    raise HostError("no sandbox works here: " + "; ".join(problems))
-
-
-def _shortcomings(
-    adapter: Adapter, sandbox: Sandbox, experiment: Snapshot[ExperimentDescriptor], catalogue: Catalogue
-) -> tuple[str, ...]:
-    if sandbox.bounded:
+def _shortcomings(environment: ReadyEnvironment) -> tuple[str, ...]:
+    if environment.sandbox.bounded:
         return ()
     why = "it was asked for"
-    if experiment.model.experiment.isolation.sandbox == "auto":
-        stronger = [name for name in catalogue.sandbox_names() if name != adapter.record.id]
-        texts = [f"{name}: {_problem_text(catalogue.sandbox(name)[1].probe().problems)}" for name in stronger]
-        why = "no stronger sandbox works here (" + "; ".join(texts) + ")"
-    return (f"sandbox {adapter.record.id!r} confines nothing: agents could read this machine's files; {why}",)
+    if environment.passed_over:
+        why = "no stronger sandbox works here (" + "; ".join(environment.passed_over) + ")"
+    return (f"sandbox {environment.sandbox_id!r} confines nothing: agents could read this machine's files; {why}",)
 
 
 def _problem_text(problems: tuple[Problem, ...]) -> str:
@@ -315,12 +294,21 @@ def _ready_task(task: Task, dataset: Dataset, catalogue: Catalogue, cache: Path)
     )
 
 
+def clean_quietly(project: Project, environment: ReadyEnvironment) -> None:
+    """Remove what dead harnesses left in the project, and of the environment's sandbox; what resists is left.
+
+    `akbench clean` says what that is, and why.
+    """
+    clean(remnants(project.workspaces, [(environment.sandbox_id, environment.sandbox)]))
+
+
 def run_experiment(loaded: Loaded, observer: Observer, cancelled: threading.Event) -> str:
     """Run every run of the plan and return the experiment's id. What was finished stays, whatever happens."""
     from akbench.store.folder import ExperimentFolder
     from akbench.store.index import Index
 
     loaded.project.require_writable()
+    clean_quietly(loaded.project, loaded.environment)
     agents = _ready_agents(loaded)
     cache = cache_folder()
     ready: dict[str, ReadyTask] = {}
@@ -417,7 +405,7 @@ def _equipment(context: _Context, run: PlannedRun, variant: Variant) -> Equipmen
         runtime=agent.runtime,
         plugins=agent.plugins,
         evaluator=ready.evaluator,
-        sandbox=context.loaded.sandbox[1],
+        sandbox=context.loaded.environment.sandbox,
         upstream=context.upstream,
         declared=agent.declared,
         metrics=context.metrics,
@@ -448,7 +436,7 @@ def _run_spec(context: _Context, run: PlannedRun, variant: Variant) -> RunSpec:
         evaluator=evaluator.evaluator.adapter,
         evaluator_version=task_evaluator(ready.assembled.task, loaded.catalogue)[0].version,
         sandbox=loaded.plan.sandbox,
-        sandbox_facts=loaded.sandbox_facts,
+        sandbox_facts=loaded.environment.facts,
         agent_version=agent.version,
         agent_facts=agent.facts,
         agent_capabilities=agent.capabilities,
@@ -529,7 +517,7 @@ def _probed(
     loaded: Loaded,
 ) -> _Probed:
     declared = {each.name: os.environ[each.name] for each in named if each.name in os.environ}
-    context = ProbeContext(config=config, environ=declared, bounded=loaded.sandbox[1].bounded)
+    context = ProbeContext(config=config, environ=declared, bounded=loaded.environment.sandbox.bounded)
     probe = adapter.probed(probing, context)
     return _Probed(
         name=name,
@@ -594,7 +582,7 @@ def _snapshots(loaded: Loaded) -> dict[str, Mapping[str, JsonValue]]:
     """Every descriptor that took part, by kind and id."""
     catalogue, model = loaded.catalogue, loaded.experiment.model.experiment
     tasks = loaded.tasks()
-    found: list[Snapshot[Any]] = [loaded.experiment]
+    found: list[Snapshot[Any]] = [loaded.experiment, loaded.environment.snapshot]
     found += [catalogue.agent(name) for name in sorted({variant.agent.id for variant in loaded.plan.variants})]
     runtimes = {variant.runtime.id for variant in loaded.plan.variants if variant.runtime}
     found += [catalogue.find("runtime", name) for name in sorted(runtimes)]
@@ -612,7 +600,7 @@ def _snapshots(loaded: Loaded) -> dict[str, Mapping[str, JsonValue]]:
 
 
 def _extensions(loaded: Loaded) -> dict[str, str]:
-    adapters = [loaded.sandbox[0]]
+    adapters = [loaded.environment.adapter]
     for variant in loaded.plan.variants:
         adapters.append(loaded.catalogue.agent_adapter(variant.agent.adapter)[0])
         adapters += [loaded.catalogue.runtime_adapter(variant.runtime.adapter)[0]] if variant.runtime else []

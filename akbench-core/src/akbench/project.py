@@ -24,9 +24,14 @@ class Project:
     def at(cls, root: Path) -> Project:
         """The project at `root`. Raises `InputError` if nothing there looks like one."""
         root = root.resolve()
-        if not any((root / name).is_dir() for name in ("configs", "datasets", "data")):
+        if not cls.is_at(root):
             raise InputError("no AK-Bench project here; make one with: akbench init", place=str(root))
         return cls(root)
+
+    @classmethod
+    def is_at(cls, root: Path) -> bool:
+        """Whether something there looks like a project."""
+        return any((root / name).is_dir() for name in ("configs", "datasets", "data"))
 
     @property
     def data(self) -> Path:

@@ -11,7 +11,7 @@ import threading
 from dataclasses import replace
 
 from akbench.sandbox.local import LocalSandbox
-from akbench.spec import Problem, SandboxProbe
+from akbench.spec import Limits, Problem, SandboxProbe
 from akbench.testing import SandboxContract
 
 
@@ -28,7 +28,7 @@ class TestSandboxWithoutMend(Lies):
     fails = "test_the_probe_answers"
 
     class adapter(LocalSandbox):
-        def probe(self):
+        def probe(self, image=None):
             return SandboxProbe(problems=(Problem(message="it is broken", mend=""),))
 
 
@@ -128,3 +128,11 @@ class TestSandboxClaimsToConfine(Lies):
                     bind.host.chmod(0o555)
                     return super().run(replace(request, argv=("sh", "-c", f"ls -d {bind.inside}")))
             return super().run(request)
+
+
+class TestSandboxForgetsBounds(Lies):
+    fails = "test_bounds_that_are_claimed_are_kept"
+
+    class adapter(LocalSandbox):
+        def run(self, request):
+            return super().run(replace(request, limits=Limits(timeout_seconds=request.limits.timeout_seconds)))

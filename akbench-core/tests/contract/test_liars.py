@@ -16,6 +16,7 @@ KINDS = ("agents", "evaluators", "plugins", "runtimes", "sandboxes")
 CONTRACTS = (AgentContract, EvaluatorContract, PluginContract, RuntimeContract, SandboxContract)
 TRIED_ELSEWHERE = {
     "test_the_descriptor_says_the_same_twice",  # a file says the same twice, whoever wrote it
+    "test_its_default_environment_has_its_id",  # only of what is installed
     "test_the_hooks_are_light_and_say_the_same_twice",  # only of what is installed; see tests/discovery
     "test_read_only_is_read_only",  # needs a sandbox that confines; see test_confinement.py
 }

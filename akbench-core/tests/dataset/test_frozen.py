@@ -14,7 +14,7 @@ from akbench.descriptors.document import parse
 from akbench.descriptors.kinds import ExperimentDescriptor, Filters
 from akbench.descriptors.snapshot import load_document
 from akbench.experiment.plan import Plan
-from akbench.experiment.planner import ResolvedSandbox, plan_experiment
+from akbench.experiment.planner import ResolvedEnvironment, plan_experiment
 from akbench.experiment.publication import verdict_fault
 from akbench.spec import InputError, PlanRejectedError
 
@@ -56,7 +56,9 @@ def vouch(folder: Path, catalogue: Catalogue, **said: object) -> Dataset:
 
 def plan(dataset: Dataset, catalogue: Catalogue, more: str = "") -> Plan:
     snapshot = load_document(parse(EXPERIMENT % more, "e.yaml"), ExperimentDescriptor, origin="test")
-    return plan_experiment(snapshot, catalogue, dataset, ResolvedSandbox(id="bubblewrap", bounded=True), {})
+    return plan_experiment(
+        snapshot, catalogue, dataset, ResolvedEnvironment(id="bubblewrap", sandbox="bubblewrap", bounded=True), {}
+    )
 
 
 def change(path: Path) -> None:

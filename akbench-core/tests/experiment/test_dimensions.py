@@ -12,7 +12,7 @@ from akbench.descriptors.document import parse
 from akbench.descriptors.kinds import ExperimentDescriptor
 from akbench.descriptors.snapshot import load_document
 from akbench.experiment.plan import Plan
-from akbench.experiment.planner import ResolvedSandbox, plan_experiment
+from akbench.experiment.planner import ResolvedEnvironment, plan_experiment
 from akbench.spec import CAPABILITIES, PlanRejectedError
 
 STARTER = Path(init.__file__).parent / "starter"
@@ -93,7 +93,9 @@ def catalogue(tmp_path_factory: pytest.TempPathFactory) -> Catalogue:
 def plan(factors: dict[str, str], catalogue: Catalogue, dataset: Dataset) -> Plan:
     lines = "".join(f"      - {{id: {name}, values: {values}}}\n" for name, values in factors.items())
     snapshot = load_document(parse(EXPERIMENT + lines, "e.yaml"), ExperimentDescriptor, origin="test")
-    return plan_experiment(snapshot, catalogue, dataset, ResolvedSandbox(id="bubblewrap", bounded=True), {})
+    return plan_experiment(
+        snapshot, catalogue, dataset, ResolvedEnvironment(id="bubblewrap", sandbox="bubblewrap", bounded=True), {}
+    )
 
 
 def test_there_are_nine_types():

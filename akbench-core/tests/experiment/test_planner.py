@@ -1,5 +1,6 @@
 """Planning: what is laid out, and what is refused with the place in the experiment file."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,11 +12,11 @@ from akbench.descriptors.document import parse
 from akbench.descriptors.kinds import ExperimentDescriptor
 from akbench.descriptors.snapshot import load_document
 from akbench.experiment.plan import Plan
-from akbench.experiment.planner import ResolvedSandbox, plan_experiment
-from akbench.spec import CAPABILITIES, InputError, Probe, Problem, Support
+from akbench.experiment.planner import ResolvedEnvironment, plan_experiment
+from akbench.spec import CAPABILITIES, InputError, PlanRejectedError, Probe, Problem, Support
 
 STARTER = Path(init.__file__).parent / "starter"
-SANDBOX = ResolvedSandbox(id="bubblewrap", bounded=True)
+SANDBOX = ResolvedEnvironment(id="bubblewrap", sandbox="bubblewrap", bounded=True)
 CAPABILITY_TEXT = ", ".join(f"{name}: {str(name == 'tool_trace').lower()}" for name in CAPABILITIES)
 
 THINKER = f"""\
@@ -90,7 +91,7 @@ def plan(
     text: str,
     catalogue: Catalogue,
     dataset: Dataset,
-    sandbox: ResolvedSandbox = SANDBOX,
+    sandbox: ResolvedEnvironment = SANDBOX,
     probed: dict[str, Probe] | None = None,
 ) -> Plan:
     snapshot = load_document(parse(text, "e.yaml"), ExperimentDescriptor, origin="test")
@@ -135,7 +136,7 @@ def test_only_contestants_are_given_a_model(catalogue, dataset):
 
 
 def test_an_unconfined_sandbox_is_a_warning_of_the_plan(catalogue, dataset):
-    sandbox = ResolvedSandbox(id="local", bounded=False, shortcomings=("confines nothing",))
+    sandbox = ResolvedEnvironment(id="local", sandbox="local", bounded=False, shortcomings=("confines nothing",))
     assert plan(EXPERIMENT, catalogue, dataset, sandbox).warnings == ("confines nothing",)
 
 
@@ -239,3 +240,11 @@ def test_best_effort_marks_a_missing_capability_instead_of_refusing(catalogue, d
     text = EXPERIMENT.replace("  metrics:", "  requires: {capabilities: [token_usage], mode: best_effort}\n  metrics:")
     warnings = plan(text, catalogue, dataset).warnings
     assert "agent 'thinker' lacks the required capability 'token_usage'" in warnings
+
+
+def test_what_the_environment_asks_for_in_vain_refuses_the_plan_or_is_said(catalogue, dataset):
+    environment = replace(SANDBOX, unkept=("it asks for the moon",))
+    with pytest.raises(PlanRejectedError, match="it asks for the moon; drop it, use another sandbox"):
+        plan(EXPERIMENT, catalogue, dataset, environment)
+    best_effort = f"{EXPERIMENT}  requires: {{mode: best_effort}}\n"
+    assert "it asks for the moon" in plan(best_effort, catalogue, dataset, environment).warnings

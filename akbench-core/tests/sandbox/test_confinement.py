@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from akbench.sandbox.bubblewrap import HOST_UID, BubblewrapSandbox
+from akbench.sandbox.bubblewrap import BubblewrapSandbox
+from akbench.sandbox.layout import HOST_UID
 from akbench.spec import Bind, Limits
 
 pytestmark = pytest.mark.bubblewrap

@@ -70,6 +70,7 @@ def experiment(experiment_id: str, runs: int = 4, tasks: int = 2) -> ExperimentR
         concurrency=4,
         timeout_seconds=60.0,
         sandbox="bubblewrap",
+        environment="bubblewrap",
         labels=("scripted model",),
     )
     return ExperimentRecord(

@@ -49,7 +49,7 @@ def _needs(folder: Path) -> str:
     _readable(folder, "tests/test.sh")
     solved = (folder / "solution" / "solve.sh").is_file()
     lack = "" if solved else "; it has no solution/solve.sh to validate it by"
-    return f"in order, but it needs its image ({_image(folder, config)}), and no docker sandbox is here{lack}"
+    return f"in order, but it needs its image ({_image(folder, config)}), and a task cannot choose an image yet{lack}"
 
 
 def _config(path: Path) -> dict[str, object]:

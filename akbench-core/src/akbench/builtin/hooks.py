@@ -64,17 +64,19 @@ def akbench_register_agents() -> tuple[AgentRecord, ...]:
 
 @hookimpl
 def akbench_register_sandboxes() -> tuple[SandboxRecord, ...]:
-    """Strongest first: ``auto`` takes the first that works."""
+    """Each with its default environment, which has the sandbox's own id."""
     return (
         SandboxRecord(
             id="bubblewrap",
             target="akbench.sandbox.bubblewrap:BubblewrapSandbox",
             summary="Linux namespaces without a daemon: no network, no host files",
+            descriptors=(f"{DESCRIPTORS}/environment_bubblewrap.yaml",),
         ),
         SandboxRecord(
             id="local",
             target="akbench.sandbox.local:LocalSandbox",
             summary="no confinement; only the processes are swept up",
+            descriptors=(f"{DESCRIPTORS}/environment_local.yaml",),
         ),
     )
 

@@ -16,6 +16,7 @@ __all__ = ["cli", "main"]
 
 COMMANDS = {
     "agent": ("akbench.cli.agent:agent", "List and inspect the agents that can be tested."),
+    "clean": ("akbench.cli.clean:clean", "Remove what AK-Bench left when it was killed."),
     "category": ("akbench.cli.category:category", "List the categories of tasks."),
     "dataset": ("akbench.cli.dataset:dataset", "List, validate and make datasets."),
     "descriptor": ("akbench.cli.descriptor:descriptor", "List, show and validate descriptors; write their schemas."),

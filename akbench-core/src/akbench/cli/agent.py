@@ -60,13 +60,13 @@ def inspect_agent(name: str, project_dir: Path, *, as_json: bool) -> None:
 
 def probe_agent(catalogue: Catalogue, model: AgentDescriptor) -> Probe:
     """Probe an agent with its default configuration."""
+    from akbench.environments import strongest_environment
     from akbench.experiment.configuration import complete_configuration
-    from akbench.pipeline import strongest_sandbox
     from akbench.spec import ExtensionError, InputError, Probe, ProbeContext, Problem
 
     try:
         found, adapter = catalogue.agent_adapter(model.agent.adapter)
-        _, sandbox, _ = strongest_sandbox(catalogue)
+        sandbox = strongest_environment(catalogue).sandbox
         declared = {each.name: os.environ[each.name] for each in model.agent.environment if each.name in os.environ}
         config = complete_configuration(model.agent.configuration_schema, {})
         return found.probed(adapter, ProbeContext(config=config, environ=declared, bounded=sandbox.bounded))

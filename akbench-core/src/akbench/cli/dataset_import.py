@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 from pathlib import Path
 
 import click
@@ -17,7 +16,7 @@ from akbench.dataset.tree import Tree
 from akbench.project import Project, cache_folder
 from akbench.publish.importing import DatasetWriter, Written
 from akbench.spec import GitRepository, ImportedDataset, InputError
-from akbench.workspace.removal import remove_tree
+from akbench.workspace.scratch import scratch_folder
 
 __all__ = ["import_command"]
 
@@ -56,14 +55,11 @@ def import_command(
 
 def _write(imported: ImportedDataset, place: Path, project: Project) -> Written:
     """Written aside first: a dataset is there whole or not at all."""
-    scratch = Path(tempfile.mkdtemp(prefix="import-", dir=project.workspaces))
-    try:
+    with scratch_folder("import-", project.workspaces) as scratch:
         writer = DatasetWriter(scratch / place.name, cache_folder(), scratch, _fetch)
         written = writer.write(imported, place.name)
         place.parent.mkdir(exist_ok=True)
         shutil.move(scratch / place.name, place)
-    finally:
-        remove_tree(scratch)
     return written
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,13 +19,14 @@ from akbench.dataset.dataset import Dataset, Task, find_dataset, list_datasets, 
 from akbench.dataset.environment import environment_key
 from akbench.dataset.verdict import Verdict, VerdictKey, verdict_path, write_verdict
 from akbench.descriptors.kinds import Filters
-from akbench.pipeline import check_task, make_ready, strongest_sandbox
+from akbench.environments import ReadyEnvironment, strongest_environment
+from akbench.pipeline import check_task, clean_quietly, make_ready
 from akbench.project import Project, cache_folder
 from akbench.publish.campaign import TaskReport, validate_all
 from akbench.publish.sorting import sort_tests
 from akbench.publish.validation import TaskBench, refusal, validate_task
 from akbench.spec import HostError, InputError, JsonValue
-from akbench.workspace.removal import remove_tree
+from akbench.workspace.scratch import scratch_folder
 
 __all__ = ["validate"]
 
@@ -74,11 +74,14 @@ def validate(
         print_json({"valid": True, "tasks": []}) if as_json else say("the files are valid; nothing was run")
         return
     project.require_writable()
+    environment = strongest_environment(catalogue)
+    clean_quietly(project, environment)
     reports: list[TaskReport] = []
     for dataset, tasks in chosen:
         campaign = Campaign(
             dataset=dataset,
             catalogue=catalogue,
+            environment=environment,
             project=project,
             repetitions=repetitions or dataset.model.dataset.validation.repetitions,
             again=again,
@@ -103,6 +106,7 @@ class Campaign:
 
     dataset: Dataset
     catalogue: Catalogue
+    environment: ReadyEnvironment
     project: Project
     repetitions: int
     again: bool
@@ -160,14 +164,13 @@ class Campaign:
 
     def _bench(self, task: Task, dataset: Dataset, scratch: Path) -> TaskBench:
         ready = make_ready(task, dataset, self.catalogue, cache_folder())
-        adapter, sandbox, _ = strongest_sandbox(self.catalogue)
         return TaskBench(
             assembled=ready.assembled,
             snapshot=ready.snapshot,
             environment=ready.environment,
             evaluator=ready.evaluator,
-            sandbox=sandbox,
-            sandbox_name=adapter.record.id,
+            sandbox=self.environment.sandbox,
+            sandbox_name=self.environment.sandbox_id,
             cache=cache_folder(),
             scratch=scratch,
             cancelled=self.cancelled,
@@ -175,12 +178,9 @@ class Campaign:
 
     @contextmanager
     def _scratch(self) -> Iterator[Path]:
-        scratch = Path(tempfile.mkdtemp(prefix="validate-", dir=self.project.workspaces))
-        scratch.chmod(0o755)
-        try:
+        with scratch_folder("validate-", self.project.workspaces) as scratch:
+            scratch.chmod(0o755)
             yield scratch
-        finally:
-            remove_tree(scratch)
 
 
 @contextmanager

@@ -212,7 +212,8 @@ def _print_plan(loaded: Loaded) -> None:
     say(f"{model.title or model.id} ({model.id} {model.version})")
     say(_size(plan))
     say(f"dataset: {loaded.dataset.model.id} {loaded.dataset.model.version} ({loaded.dataset.hash[:12]})")
-    say(f"runtime: {_runtime_text(plan)}; sandbox: {plan.sandbox}; at most {plan.timeout_seconds:g} s per agent;")
+    place = plan.environment if plan.environment == plan.sandbox else f"{plan.environment} (sandbox {plan.sandbox})"
+    say(f"runtime: {_runtime_text(plan)}; environment: {place}; at most {plan.timeout_seconds:g} s per agent;")
     say(f"at once: {plan.concurrency}; expected duration, tokens and cost: unknown (no history is used)")
     required = model.experiment.requires.capabilities
     say(f"required capabilities: {', '.join(_capability_text(name, plan) for name in required) or 'none'}")
@@ -263,6 +264,7 @@ def _plan_json(loaded: Loaded) -> dict[str, JsonValue]:
             "version": loaded.dataset.model.version,
             "hash": loaded.dataset.hash,
         },
+        "environment": plan.environment,
         "sandbox": plan.sandbox,
         "repetitions": plan.repetitions,
         "timeout_seconds": plan.timeout_seconds,

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from functools import wraps
-from pathlib import Path
 from typing import Any, get_args
 
 import click
@@ -18,12 +16,12 @@ from akbench.catalogue import Catalogue
 from akbench.cli.agent import report_failures
 from akbench.dataset.environment import prepare_environment
 from akbench.descriptors.scalars import Difficulty, Identifier
-from akbench.pipeline import strongest_sandbox
+from akbench.environments import strongest_environment
 from akbench.project import Project, cache_faults, cache_folder
 from akbench.publish.task_writing import TaskTerms
 from akbench.publish.test_runs import EVALUATOR, TestBench
 from akbench.spec import InputError
-from akbench.workspace.removal import remove_tree
+from akbench.workspace.scratch import scratch_folder
 
 __all__ = ["PYTEST", "GivenEnvironment", "Making", "Surroundings", "making_options", "opened_bench"]
 
@@ -152,17 +150,14 @@ def opened_bench(
             python=surroundings.python, requirements=surroundings.requirements, cache=cache, forbidden=forbidden
         )
     project.require_writable()
-    scratch = Path(tempfile.mkdtemp(prefix="making-", dir=project.workspaces))
-    scratch.chmod(0o755)
-    try:
+    with scratch_folder("making-", project.workspaces) as scratch:
+        scratch.chmod(0o755)
         yield TestBench(
             evaluator=catalogue.evaluator_adapter(EVALUATOR)[1],
             environment=environment,
             python_path=surroundings.python_path,
-            sandbox=strongest_sandbox(catalogue)[1],
+            sandbox=strongest_environment(catalogue).sandbox,
             scratch=scratch,
             cancelled=threading.Event(),
             test_seconds=making.test_timeout,
         )
-    finally:
-        remove_tree(scratch)

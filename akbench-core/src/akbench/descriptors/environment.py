@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from akbench.descriptors.header import Descriptor, Part
-from akbench.descriptors.scalars import Count, Flag, Identifier, Number
+from akbench.descriptors.scalars import Count, Identifier, Number
 
 __all__ = ["EnvironmentDescriptor", "EnvironmentPart"]
 
@@ -30,29 +30,43 @@ class NetworkAccess(Part):
 
 
 class ResourceLimits(Part):
-    """Upper bounds of one run's sandbox; none if left out."""
+    """Upper bounds of one process tree: of a run's agent, and again of its evaluation.
+
+    What is left out has the bound that the sandbox sets itself, if any.
+    """
 
     memory_bytes: Count | None = None
-    """Memory of all processes together."""
+    """Memory of all processes together, and of the files in temporary folders that lie in memory."""
     cpus: Annotated[Number, Field(gt=0)] | None = None
     """Processors, fractions included."""
     processes: Count | None = None
     """Processes at once."""
+    disk_bytes: Count | None = None
+    """What the writable folders hold together on the disk; who exceeds it is ended."""
+    files: Count | None = None
+    """How many files are in them, folders and links counted; who exceeds it is ended."""
+    file_bytes: Count | None = None
+    """The size of any one file; writing beyond it fails."""
+    output_bytes: Count | None = None
+    """What is kept of stdout, and of stderr; the rest is dropped."""
 
 
 class EnvironmentPart(Part):
-    """An execution environment: the sandbox and its bounds."""
+    """An execution environment: the sandbox and its bounds.
+
+    A plan that asks for something its sandbox cannot do is refused, or says so with requires.mode best_effort.
+    """
 
     sandbox: Identifier
     """The id of the registered sandbox."""
     image: str | None = None
-    """The image, for sandboxes that run one."""
+    """The image, for sandboxes that run one; the sandbox's own if left out. It is never fetched on the quiet."""
     network: NetworkAccess = NetworkAccess()
     """What a run can reach."""
     limits: ResourceLimits = ResourceLimits()
     """Upper bounds."""
-    read_only_root: Flag = True
-    """Whether everything but the workspace, the home and the temporary folder is read-only."""
+    read_only_root: Literal[True] = True
+    """Everything but the workspace, the home and the temporary folder is read-only; there is no other way."""
 
 
 class EnvironmentDescriptor(Descriptor):

@@ -160,8 +160,10 @@ class ExecutionPolicy(Part):
 class Isolation(Part):
     """How runs are kept apart."""
 
-    sandbox: Identifier = "auto"
-    """The sandbox; auto takes the strongest that works on this host."""
+    environment: Identifier = "auto"
+    """The environment descriptor: sandbox, image and bounds. Each sandbox brings one with its own id (bubblewrap,
+    docker, local); auto takes the first of those that works here: bubblewrap, docker, then local.
+    """
     workspace_per_run: Literal[True] = True
     """Each run has a workspace of its own; there is no other way."""
     fresh_agent_session: Literal[True] = True

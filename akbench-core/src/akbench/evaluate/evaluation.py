@@ -176,6 +176,8 @@ def _binds(rooms: _Rooms, sandbox: Sandbox, environment: PreparedEnvironment) ->
 def _judge(evaluator: Evaluator, request: EvaluationRequest, process: ProcessEvidence, report: bytes) -> Judgement:
     if process.start_error is not None:
         return Judgement(outcome=Outcome.INFRASTRUCTURE_ERROR, reason=f"could not start: {process.start_error}")
+    if process.exceeded is not None:
+        return Judgement(outcome=Outcome.FAILURE, reason=f"the tree's code broke a bound: {process.exceeded}")
     evidence = EvaluationEvidence(
         request=request,
         process=process,

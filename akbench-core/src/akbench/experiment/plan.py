@@ -130,6 +130,7 @@ class PlannedRun:
 class Plan:
     """Everything that will run, in order.
 
+    `environment` is the descriptor that chose the `sandbox`.
     `capabilities` says of each compared agent what it can do here: declared, or found out where that could be probed.
     `warnings` are reasons why the result cannot be plainly ``valid``.
     """
@@ -141,6 +142,7 @@ class Plan:
     concurrency: int
     timeout_seconds: float
     sandbox: str
+    environment: str
     capabilities: Mapping[str, Mapping[str, Support]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()

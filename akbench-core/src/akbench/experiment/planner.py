@@ -27,25 +27,30 @@ from akbench.experiment.publication import check_frozen, quarantine_notes, quara
 from akbench.experiment.rejection import ExperimentSnapshot, Location, rejected
 from akbench.spec import InputError, JsonValue, Probe, Support
 
-__all__ = ["SCRIPTED_MODEL", "ResolvedSandbox", "plan_experiment", "select_tasks"]
+__all__ = ["SCRIPTED_MODEL", "ResolvedEnvironment", "plan_experiment", "select_tasks"]
 
 SCRIPTED_MODEL = "scripted model"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ResolvedSandbox:
-    """The sandbox the host offers for the experiment; `shortcomings` say what it does not guarantee."""
+class ResolvedEnvironment:
+    """The environment the host offers for the experiment, and its sandbox.
+
+    `shortcomings` say what it does not guarantee, `unkept` what its descriptor asks for in vain.
+    """
 
     id: str
+    sandbox: str
     bounded: bool
     shortcomings: tuple[str, ...] = ()
+    unkept: tuple[str, ...] = ()
 
 
 def plan_experiment(
     experiment: ExperimentSnapshot,
     catalogue: Catalogue,
     dataset: Dataset,
-    sandbox: ResolvedSandbox,
+    environment: ResolvedEnvironment,
     probed: Mapping[str, Probe],
 ) -> Plan:
     """Check everything that can be checked without running, and lay out the runs.
@@ -79,11 +84,13 @@ def plan_experiment(
         repetitions=part.execution_policy.repetitions,
         concurrency=part.execution_policy.concurrency,
         timeout_seconds=part.execution_policy.timeout_seconds,
-        sandbox=sandbox.id,
+        sandbox=environment.sandbox,
+        environment=environment.id,
         capabilities=_contestants(agents),
         notes=(*_capability_differences(agents), *_not_runnable(probed), *quarantine_notes(tasks, catalogue)),
         warnings=(
-            *sandbox.shortcomings,
+            *environment.shortcomings,
+            *_unkept(experiment, environment),
             *validation_warnings(tasks, dataset.model.id, catalogue),
             *_unconfined(variants),
             *capability_warnings,
@@ -91,6 +98,13 @@ def plan_experiment(
         ),
         labels=(SCRIPTED_MODEL,) if scripted else (),
     )
+
+
+def _unkept(experiment: ExperimentSnapshot, environment: ResolvedEnvironment) -> tuple[str, ...]:
+    if environment.unkept and experiment.model.experiment.requires.mode == "strict":
+        mend = "; drop it, use another sandbox, or set requires.mode: best_effort"
+        raise rejected(experiment, environment.unkept[0] + mend, ("experiment", "isolation", "environment"))
+    return environment.unkept
 
 
 def _check_dataset(experiment: ExperimentSnapshot, dataset: Dataset) -> None:

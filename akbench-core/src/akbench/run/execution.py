@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping
@@ -56,7 +55,7 @@ from akbench.spec import (
 )
 from akbench.workspace.capture import Capture, capture
 from akbench.workspace.reference import reference_solution
-from akbench.workspace.removal import remove_tree
+from akbench.workspace.scratch import scratch_folder
 from akbench.workspace.snapshot import Snapshot
 from akbench.workspace.worktree import Worktree, lay_worktree
 
@@ -194,12 +193,9 @@ def _agent_sandbox(spec: RunSpec, equipment: Equipment) -> Sandbox:
 @contextmanager
 def _scratch(workspaces: Path, spec: RunSpec) -> Iterator[Path]:
     workspaces.mkdir(parents=True, exist_ok=True)
-    path = Path(tempfile.mkdtemp(prefix=f"{spec.experiment_id}-{spec.run_id}-", dir=workspaces))
-    try:
+    with scratch_folder(f"{spec.experiment_id}-{spec.run_id}-", workspaces) as path:
         path.chmod(0o755)
         yield path
-    finally:
-        remove_tree(path)
 
 
 def _worktree(equipment: Equipment, sandbox: Sandbox, scratch: Path) -> Worktree:
@@ -223,9 +219,9 @@ def _endpoint(equipment: Equipment, spec: RunSpec, runtime: RuntimeWork | None) 
     else:
         yield None
         return
-    with tempfile.TemporaryDirectory(prefix="akbench-") as folder:
-        Path(folder).chmod(0o755)
-        with ModelEndpoint(base_url, key, Path(folder) / "model.sock") as endpoint:
+    with scratch_folder() as folder:
+        folder.chmod(0o755)
+        with ModelEndpoint(base_url, key, folder / "model.sock") as endpoint:
             yield endpoint
 
 

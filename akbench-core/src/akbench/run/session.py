@@ -186,6 +186,8 @@ class _Session:
             return replace(outcome, status=AgentStatus.INFRASTRUCTURE_ERROR, reason=reason)
         if was_cancelled and (process.cancelled if process else not finished):
             return replace(outcome, status=AgentStatus.CANCELLED, reason="cancelled")
+        if process is not None and process.exceeded is not None:
+            return replace(outcome, status=AgentStatus.EXCEEDED, reason=f"the agent broke a bound: {process.exceeded}")
         if not finished or (process is not None and process.timed_out):
             reason = f"the agent was stopped after {self._request.timeout_seconds:g} s"
             return replace(outcome, status=AgentStatus.TIMEOUT, reason=reason)

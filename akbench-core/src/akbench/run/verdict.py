@@ -15,6 +15,7 @@ STATES = {
     AgentStatus.FAILED: RunState.FAILED,
     AgentStatus.TIMEOUT: RunState.TIMEOUT,
     AgentStatus.CANCELLED: RunState.CANCELLED,
+    AgentStatus.EXCEEDED: RunState.FAILED,
     AgentStatus.PROVIDER_ERROR: RunState.INFRASTRUCTURE_ERROR,
     AgentStatus.INFRASTRUCTURE_ERROR: RunState.INFRASTRUCTURE_ERROR,
     AgentStatus.CONFIGURATION_ERROR: RunState.INVALID_CONFIGURATION,
@@ -53,6 +54,8 @@ def verdict(agent: AgentOutcome | None, judgement: Judgement | None, faults: Ite
     state = STATES[agent.status]
     if agent.status is AgentStatus.TIMEOUT:
         return Verdict(state=state, reason=agent.reason, outcome=Outcome.TIMEOUT, solved=False)
+    if agent.status is AgentStatus.EXCEEDED:
+        return Verdict(state=state, reason=agent.reason, outcome=Outcome.FAILURE, solved=False)
     if judgement is None:
         reason = agent.reason or agent.status.value
         if agent.status is AgentStatus.UNCLASSIFIED:

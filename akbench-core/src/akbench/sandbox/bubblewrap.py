@@ -8,60 +8,37 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import threading
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from akbench.sandbox.process import WARDEN, Command, memory_file, supervise
+from akbench.sandbox import layout
+from akbench.sandbox.process import SUPERVISED, WARDEN, Handover, memory_file, spawn, supervise
 from akbench.spec import Bind, Limits, Problem, ProcessEvidence, Sandbox, SandboxProbe, SandboxRequest
+from akbench.workspace.scratch import scratch_folder
 
 if TYPE_CHECKING:
     from contextlib import ExitStack
 
-__all__ = ["HOST_UID", "BubblewrapSandbox"]
-
-HOST_UID = 59417
-"""The user and group that processes are on the host when the harness is root: an otherwise unused number."""
+__all__ = ["BubblewrapSandbox"]
 
 _INSIDE_UID = 1000
-_TMP = "/tmp"  # noqa: S108 (the sandbox's own, and the place to stage sources at: it exists on every system)
-_TMP_BYTES = 1 << 30
-_SHM_BYTES = 256 << 20
 _STAGING = Path(__file__).with_name("staging.py")
-_WARDEN_INSIDE = "/ak/warden.py"
-_SOCKET_INSIDE = "/ak/model.sock"
-
-_PLACES = {
-    "workspace": "/workspace",
-    "repository": "/workspace.git",
-    "home": "/home/agent",
-    "state": "/home/state",
-    "tmp": _TMP,
-}
 
 _NAMESPACES = (
     f"--unshare-all --unshare-user --disable-userns --uid {_INSIDE_UID} --gid {_INSIDE_UID} --cap-drop ALL "
     "--hostname sandbox --clearenv --die-with-parent --new-session --as-pid-1"
 ).split()
 _OWN_MOUNTS = (
-    f"--proc /proc --dev /dev --size {_SHM_BYTES} --perms 1777 --tmpfs /dev/shm "
-    f"--size {_TMP_BYTES} --perms 1777 --tmpfs {_TMP} --symlink ../tmp /var/tmp --dir /home/agent --dir /run"
+    f"--proc /proc --dev /dev --size {layout.SHM_BYTES} --perms 1777 --tmpfs /dev/shm "
+    f"--size {layout.TMP_BYTES} --perms 1777 --tmpfs {layout.TMP} "
+    "--symlink ../tmp /var/tmp --dir /home/agent --dir /run"
 ).split()
 # What holds the mount points is memory of the host without a bound: nobody may write there.
 _SEAL = ("--remount-ro", "/dev", "--remount-ro", "/")
 
 _TOP_LEVEL = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
-_ETC = {
-    "passwd": (
-        "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n"
-        f"agent:x:{_INSIDE_UID}:{_INSIDE_UID}:agent:/home/agent:/bin/sh\n"
-    ),
-    "group": f"root:x:0:\nnogroup:x:65534:\nagent:x:{_INSIDE_UID}:\n",
-    "hosts": "127.0.0.1 localhost\n::1 localhost\n",
-    "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
-}
 _ETC_OF_HOST = (
     "alternatives",
     "ld.so.cache",
@@ -72,7 +49,7 @@ _ETC_OF_HOST = (
     "ssl/openssl.cnf",
 )
 
-_NOT_ENFORCED = "memory, processor time, disk space of writable directories; system calls are not filtered"
+_NOT_ENFORCED = "memory, processor time; system calls are not filtered"
 _SELF_REPORT = """
 import json, os, socket
 def readable(path):
@@ -107,19 +84,20 @@ class BubblewrapSandbox(Sandbox):
     """
 
     bounded = True
+    honours = SUPERVISED | {"processes"}
 
-    def probe(self) -> SandboxProbe:
+    def probe(self, image: str | None = None) -> SandboxProbe:  # noqa: ARG002 (there are no images)
         """Run a process inside and compare what it finds with what is promised."""
         program = shutil.which("bwrap")
         if program is None:
             mend = "Install it: apt-get install bubblewrap"
             return SandboxProbe(problems=(Problem(message="bubblewrap (bwrap) is not installed", mend=mend),))
-        facts = {"version": _version(program), "host_uid": str(_host_uid()), "not_enforced": _NOT_ENFORCED}
+        facts = {"version": _version(program), "host_uid": str(layout.host_uid()), "not_enforced": _NOT_ENFORCED}
         return SandboxProbe(problems=self._try(), facts=facts)
 
     def _try(self) -> tuple[Problem, ...]:
-        with tempfile.TemporaryDirectory() as directory:
-            evidence = self.run(_self_report_request(Path(directory)))
+        with scratch_folder() as directory:
+            evidence = self.run(_self_report_request(directory))
             if evidence.exit_code != 0:
                 return (_cannot_run(evidence),)
             found: dict[str, Any] = json.loads(evidence.stdout.read_bytes())
@@ -128,32 +106,25 @@ class BubblewrapSandbox(Sandbox):
         return tuple(Problem(message=f"bubblewrap does not confine as promised: {text}", mend=mend) for text in wrong)
 
     def inside(self, name: str, host: Path) -> str:  # noqa: ARG002 (where it lies on the host plays no role)
-        """A fixed path for each name, so that nothing inside tells the run or the host."""
-        return _PLACES.get(name, f"/ak/{name}")
+        """A fixed path for each name."""
+        return layout.inside(name)
 
     def program_root(self) -> str | None:
         """Programs appear under /opt."""
-        return "/opt"
+        return layout.PROGRAM_ROOT
 
     def model_port(self) -> int:
-        """Always 8080: each sandbox has a loopback of its own."""
-        return 8080
+        """Always the same: each sandbox has a loopback of its own."""
+        return layout.MODEL_PORT
 
     def own(self, path: Path) -> None:
         """Give the tree to the user that processes are on the host; links are given, not followed."""
-        if os.geteuid() != 0:
-            return
-        os.chown(path, HOST_UID, HOST_UID, follow_symlinks=False)
-        if path.is_symlink() or not path.is_dir():
-            return
-        for _, directories, files, descriptor in os.fwalk(path):
-            for name in (*directories, *files):
-                os.chown(name, HOST_UID, HOST_UID, dir_fd=descriptor, follow_symlinks=False)
+        layout.own(path)
 
     def run(self, request: SandboxRequest) -> ProcessEvidence:
         """Run the process."""
         enclosure = _Enclosure(request)
-        return supervise(enclosure.request, enclosure.command, processes=request.limits.processes)
+        return supervise(enclosure.request, enclosure.start, processes=request.limits.processes)
 
 
 @dataclass(slots=True)
@@ -167,34 +138,30 @@ class _Enclosure:
     @property
     def request(self) -> SandboxRequest:
         """The request as the warden, inside, carries it out."""
-        socket = None if self.host_request.model_socket is None else Path(_SOCKET_INSIDE)
+        socket = None if self.host_request.model_socket is None else Path(layout.SOCKET)
         return replace(self.host_request, model_socket=socket)
 
-    def command(self, order: int, stack: ExitStack) -> Command:
-        """Start the warden, whose order lies in that descriptor, as the first process of the sandbox."""
+    def start(self, handover: Handover, stack: ExitStack) -> subprocess.Popen[bytes]:
+        """Start the warden as the first process of the sandbox."""
         program = shutil.which("bwrap")
         if program is None:
             raise FileNotFoundError("bubblewrap (bwrap) is not installed; apt-get install bubblewrap")
-        contents = {name: memory_file(text.encode(), stack) for name, text in _ETC.items()}
+        etc = layout.etc_files(_INSIDE_UID)
+        contents = {name: memory_file(text.encode(), stack) for name, text in etc.items()}
         # In a file, not on the command line: that could be read by every user of the host.
         options = memory_file("\0".join(self._options(contents)).encode(), stack)
-        warden = (_interpreter(), "-I", "-S", _WARDEN_INSIDE, str(order))
-        command = Command(
-            argv=(program, "--args", str(options), "--", *warden), descriptors=(options, *contents.values())
-        )
-        return self._as_other_user(command, stack) if os.geteuid() == 0 else command
+        warden = (layout.interpreter(), "-I", "-S", layout.WARDEN_PLACE, str(handover.order))
+        argv = (program, "--args", str(options), "--", *warden)
+        descriptors = (options, *contents.values())
+        if os.geteuid() != 0:
+            return spawn(argv, handover, descriptors)
+        staging = memory_file(json.dumps(self._staging_order(argv)).encode(), stack)
+        stage = (sys.executable, "-I", "-S", str(_STAGING), str(staging))
+        return spawn(stage, handover, (staging, *descriptors))
 
-    def _as_other_user(self, command: Command, stack: ExitStack) -> Command:
-        order = {
-            "sources": self.staged,
-            "directory": _TMP,
-            "uid": HOST_UID,
-            "gid": HOST_UID,
-            "argv": command.argv,
-        }
-        descriptor = memory_file(json.dumps(order).encode(), stack)
-        argv = (sys.executable, "-I", "-S", str(_STAGING), str(descriptor))
-        return Command(argv=argv, descriptors=(descriptor, *command.descriptors))
+    def _staging_order(self, argv: tuple[str, ...]) -> dict[str, Any]:
+        user = {"uid": layout.HOST_UID, "gid": layout.HOST_UID}
+        return {"sources": self.staged, "directory": layout.TMP, **user, "argv": argv}
 
     def _options(self, etc: dict[str, int]) -> list[str]:
         options = [*_NAMESPACES, *_system(), *_OWN_MOUNTS]
@@ -203,16 +170,16 @@ class _Enclosure:
         options += self._interpreter_binds()
         for bind in self.host_request.binds:
             options += self._bind(bind)
-        options += self._bind(Bind(host=WARDEN, inside=_WARDEN_INSIDE, writable=False))
+        options += self._bind(Bind(host=WARDEN, inside=layout.WARDEN_PLACE, writable=False))
         if self.host_request.model_socket is not None:
-            options += self._bind(Bind(host=self.host_request.model_socket, inside=_SOCKET_INSIDE, writable=False))
+            options += self._bind(Bind(host=self.host_request.model_socket, inside=layout.SOCKET, writable=False))
         return [*options, *_SEAL]
 
     def _interpreter_binds(self) -> list[str]:
         options = []
-        for prefix in _interpreter_prefixes():
+        for prefix in layout.interpreter_prefixes():
             options += self._bind(Bind(host=prefix, inside=str(prefix), writable=False))
-        for directory in _package_directories():
+        for directory in layout.package_directories():
             options += ["--tmpfs", directory, "--remount-ro", directory]
         return options
 
@@ -220,7 +187,7 @@ class _Enclosure:
         source = str(bind.host.absolute())
         if os.geteuid() == 0:
             self.staged.append(source)
-            source = f"{_TMP}/{len(self.staged) - 1}"
+            source = f"{layout.TMP}/{len(self.staged) - 1}"
         return ["--bind" if bind.writable else "--ro-bind", source, bind.inside]
 
 
@@ -239,38 +206,13 @@ def _system() -> tuple[str, ...]:
     return tuple(options)
 
 
-def _interpreter() -> str:
-    """The Python that the harness's environment is made from; it starts the warden."""
-    program = Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys.version_info.minor}")
-    return str(program if program.exists() else Path(sys.executable).resolve())
-
-
-def _interpreter_prefixes() -> list[Path]:
-    """Its directories outside /usr (two, if its path leads through a link)."""
-    prefix = Path(sys.base_prefix)
-    return sorted({path for path in (prefix, prefix.resolve()) if not path.is_relative_to("/usr")})
-
-
-@functools.cache
-def _package_directories() -> tuple[str, ...]:
-    """Where the host's Pythons keep packages: the library under test, solved, could be among them."""
-    roots = {Path("/usr"), Path("/usr/local"), *_interpreter_prefixes()}
-    patterns = [f"lib{bits}/python3*/{kind}" for bits in ("", "64") for kind in ("dist-packages", "site-packages")]
-    found = (path for root in roots for pattern in patterns for path in root.glob(pattern))
-    return tuple(sorted({str(path) for path in found if path.is_dir() and not path.is_symlink()}))
-
-
-def _host_uid() -> int:
-    return HOST_UID if os.geteuid() == 0 else os.geteuid()
-
-
 def _version(program: str) -> str:
     return subprocess.run([program, "--version"], check=True, capture_output=True, text=True).stdout.strip()
 
 
 def _self_report_request(directory: Path) -> SandboxRequest:
     return SandboxRequest(
-        argv=(_interpreter(), "-I", "-S", "-c", _SELF_REPORT),
+        argv=(layout.interpreter(), "-I", "-S", "-c", _SELF_REPORT),
         environ={},
         cwd="/",
         binds=(),

@@ -8,10 +8,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from akbench.sandbox.process import WARDEN, Command, supervise
+from akbench.sandbox.process import SUPERVISED, WARDEN, Handover, spawn, supervise
 from akbench.spec import InputError, Problem, ProcessEvidence, Sandbox, SandboxProbe, SandboxRequest
 
 if TYPE_CHECKING:
+    import subprocess
     from contextlib import ExitStack
 
 __all__ = ["LocalSandbox"]
@@ -26,13 +27,16 @@ class LocalSandbox(Sandbox):
     """
 
     bounded = False
+    honours = SUPERVISED
 
-    def probe(self) -> SandboxProbe:
+    def probe(self, image: str | None = None) -> SandboxProbe:  # noqa: ARG002 (there are no images)
         """Whether this is a system on which orphaned processes can be adopted and found."""
         if not Path("/proc/self/task", str(os.getpid()), "children").exists():
             mend = "Run AK-Bench on Linux, with a kernel that has CONFIG_PROC_CHILDREN (distributions' have)."
             return SandboxProbe(problems=(Problem(message="child processes cannot be listed", mend=mend),))
-        return SandboxProbe(facts={"not_enforced": "files, network, processes, memory, disk space"})
+        return SandboxProbe(
+            facts={"not_enforced": "access to files and network, count of processes, memory, processor time"}
+        )
 
     def inside(self, name: str, host: Path) -> str:  # noqa: ARG002 (paths do not move)
         """The path itself."""
@@ -56,8 +60,8 @@ class LocalSandbox(Sandbox):
         for bind in request.binds:
             if bind.inside != str(bind.host):
                 raise InputError(f"the local sandbox cannot show {bind.host} at {bind.inside}")
-        return supervise(request, _confine, processes=None)
+        return supervise(request, _start, processes=None)
 
 
-def _confine(order: int, stack: ExitStack) -> Command:  # noqa: ARG001 (opens nothing)
-    return Command(argv=(sys.executable, "-I", "-S", str(WARDEN), str(order)))
+def _start(handover: Handover, stack: ExitStack) -> subprocess.Popen[bytes]:  # noqa: ARG001 (opens nothing)
+    return spawn((sys.executable, "-I", "-S", str(WARDEN), str(handover.order)), handover)

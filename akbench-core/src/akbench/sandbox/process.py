@@ -1,4 +1,8 @@
-"""The harness's side of a sandboxed process: starts the warden, collects output, keeps the deadline."""
+"""The harness's side of a sandboxed process: starts the warden, collects output, keeps the deadline and bounds.
+
+Public for distributions that bring a sandbox, besides `akbench.spec`: a sandbox says how its enclosure is started
+(a `Start`), and `supervise` does the rest, in every sandbox alike.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ import math
 import os
 import selectors
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Callable, Mapping
@@ -14,38 +19,88 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
+from akbench.sandbox.disk import DiskWatch
 from akbench.spec import HostError, ProcessEvidence, SandboxRequest
 
-__all__ = ["OUTPUT_BYTES", "WARDEN", "Command", "memory_file", "supervise"]
+__all__ = [
+    "START_SECONDS",
+    "SUPERVISED",
+    "WARDEN",
+    "Enclosure",
+    "Handover",
+    "Start",
+    "hand_over",
+    "memory_file",
+    "spawn",
+    "supervise",
+]
 
-OUTPUT_BYTES = 64 << 20
-"""The most of stdout, and of stderr, that is kept; the rest is read and dropped.
-
-A file of exactly this size was cut.
-"""
+SUPERVISED = frozenset({"disk_bytes", "file_bytes", "files", "output_bytes"})
+"""The bounds that `supervise` and the warden keep in every sandbox."""
 
 WARDEN = Path(__file__).with_name("warden.py")
 """The script that is the first process inside every sandbox."""
 
-_START_SECONDS = 30.0
+START_SECONDS = 30.0
+"""The longest that a sandbox may take until the process inside has started."""
+
 _KILL_SECONDS = 30.0
 _CANCEL_POLL_SECONDS = 0.1
 _READ_BYTES = 1 << 16
 _DIAGNOSTIC_BYTES = 1 << 14
 
 
+class Enclosure(Protocol):
+    """A started sandbox, which ends when its warden has ended. `subprocess.Popen` is one."""
+
+    def poll(self) -> int | None:
+        """How it ended; None while it is there. Raises `HostError` if what carries it has broken down."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait until it is gone. Raises `subprocess.TimeoutExpired`, or `HostError` as `poll` does."""
+
+    def kill(self) -> None:
+        """End it and everything in it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Command:
-    """A program to start: its argv, and the descriptors of the harness it needs beside the warden's."""
+class Handover:
+    """What a started warden must get: its order, and the descriptors that the order names by their numbers.
 
-    argv: tuple[str, ...]
-    descriptors: tuple[int, ...] = ()
+    - `order`: a descriptor of the order.
+    - `named`: each further descriptor, by its name in the order.
+    - `diagnostic`: for what goes wrong before the warden can speak for itself; the warden's stderr.
+    """
+
+    order: int
+    named: Mapping[str, int]
+    diagnostic: int
 
 
-type Confine = Callable[[int, ExitStack], Command]
-"""How a sandbox starts the warden whose order lies in this descriptor; what it opens goes on the stack."""
+type Start = Callable[[Handover, ExitStack], Enclosure]
+"""How a sandbox starts its enclosure with the warden inside; what it opens for that goes on the stack.
+
+Raises `OSError` or `HostError` with the reason why it cannot.
+"""
+
+
+def spawn(argv: tuple[str, ...], handover: Handover, descriptors: tuple[int, ...] = ()) -> subprocess.Popen[bytes]:
+    """Start a program of the host which becomes the warden, or brings it forth, and inherits what that needs.
+
+    `descriptors` are further ones that the program needs itself.
+    """
+    return subprocess.Popen(
+        argv,
+        env={},
+        cwd="/",
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=handover.diagnostic,
+        pass_fds=(handover.order, *handover.named.values(), *descriptors),
+        start_new_session=True,  # or a terminal's Ctrl-C reached it: the harness decides when to interrupt
+    )
 
 
 def memory_file(content: bytes, stack: ExitStack) -> int:
@@ -58,45 +113,53 @@ def memory_file(content: bytes, stack: ExitStack) -> int:
     return descriptor
 
 
-def supervise(request: SandboxRequest, confine: Confine, *, processes: int | None) -> ProcessEvidence:
-    """Run the request's process under a warden that `confine` starts; `processes` is its RLIMIT_NPROC.
+def hand_over(handover: Handover, connection: socket.socket) -> None:
+    """Send a warden that was started with the path of a unix socket, and has connected to it, what it needs."""
+    everything = {"order": handover.order, "diagnostic": handover.diagnostic, **handover.named}
+    socket.send_fds(connection, [" ".join(everything).encode()], list(everything.values()))
 
-    Raises `HostError` if something of it cannot be killed.
+
+def supervise(request: SandboxRequest, start: Start, *, processes: int | None) -> ProcessEvidence:
+    """Run the request's process under a warden that `start` starts; `processes` is its RLIMIT_NPROC.
+
+    The request names the model's socket and the working directory as the warden sees them. Raises `HostError` if
+    something of it cannot be killed, or if the sandbox broke down.
     """
     watch = _Watch(request)
     if request.cancelled.is_set():
         watch.cancelled = True
         watch.never_started("cancelled before the start")
     else:
-        _run(request, confine, processes, watch)
+        with watch.disk:
+            _run(request, start, processes, watch)
     return watch.evidence()
 
 
-def _run(request: SandboxRequest, confine: Confine, processes: int | None, watch: _Watch) -> None:
+def _run(request: SandboxRequest, start: Start, processes: int | None, watch: _Watch) -> None:
     with ExitStack() as stack:
         pipes = _Pipes(request, stack)
         try:
-            process = _start(request, confine, processes, pipes)
-        except OSError as error:
+            enclosure = _start(request, start, processes, pipes)
+        except (OSError, HostError) as error:
             watch.never_started(str(error))
             return
         finally:
             pipes.close_far_ends()
-        with process:
-            try:
-                watch.follow(process, pipes)
-            finally:
-                _end(process, pipes, request.grace_seconds)
+        try:
+            watch.follow(enclosure, pipes)
+        finally:
+            _end(enclosure, pipes, request.grace_seconds)
+        watch.disk.conclude()
 
 
-def _end(process: subprocess.Popen[bytes], pipes: _Pipes, grace_seconds: float) -> None:
+def _end(enclosure: Enclosure, pipes: _Pipes, grace_seconds: float) -> None:
     """Make sure that the warden is gone, and so all of its process tree."""
     pipes.control.close()
     with suppress(subprocess.TimeoutExpired):
-        process.wait(grace_seconds + _KILL_SECONDS)
+        enclosure.wait(grace_seconds + _KILL_SECONDS)
         return
-    process.kill()
-    process.wait(_KILL_SECONDS)
+    enclosure.kill()
+    enclosure.wait(_KILL_SECONDS)
 
 
 class _Pipes:
@@ -134,22 +197,12 @@ class _Pipes:
         }
 
 
-def _start(request: SandboxRequest, confine: Confine, processes: int | None, pipes: _Pipes) -> subprocess.Popen[bytes]:
+def _start(request: SandboxRequest, start: Start, processes: int | None, pipes: _Pipes) -> Enclosure:
     with ExitStack() as stack:
         order = memory_file(json.dumps(_order(request, processes, pipes)).encode(), stack)
-        command = confine(order, stack)
-        report = () if request.report is None else (request.report,)
-        # A session of its own keeps a terminal's Ctrl-C from it: the harness decides when to interrupt.
-        return subprocess.Popen(
-            command.argv,
-            env={},
-            cwd="/",
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=pipes.diagnostic_end,
-            pass_fds=(order, *pipes.order().values(), *report, *command.descriptors),
-            start_new_session=True,
-        )
+        report = {} if request.report is None else {"report": request.report}
+        named = {**pipes.order(), **report}
+        return start(Handover(order=order, named=named, diagnostic=pipes.diagnostic_end), stack)
 
 
 def _order(request: SandboxRequest, processes: int | None, pipes: _Pipes) -> Mapping[str, Any]:
@@ -170,11 +223,11 @@ def _order(request: SandboxRequest, processes: int | None, pipes: _Pipes) -> Map
 
 
 class _Output:
-    """A file of what a process writes, up to `OUTPUT_BYTES`."""
+    """A file of what a process writes, up to `limit` bytes."""
 
-    def __init__(self, target: IO[bytes]) -> None:
+    def __init__(self, target: IO[bytes], limit: int) -> None:
         self._target = target
-        self._left = OUTPUT_BYTES
+        self._left = limit
 
     def take(self, data: bytes) -> None:
         """Write what still fits."""
@@ -188,6 +241,7 @@ class _Watch:
     def __init__(self, request: SandboxRequest) -> None:
         self.request = request
         self.timed_out = self.cancelled = False
+        self.disk = DiskWatch(tuple(bind.host for bind in request.binds if bind.writable), request.limits)
         self.start_error: str | None = None
         self._exit_code: int | None = None
         self._signal: int | None = None
@@ -197,6 +251,8 @@ class _Watch:
         self._duration = 0.0
         self._status = bytearray()
         self._diagnostic = bytearray()
+        self._out_of_memory = False
+        self._told = False  # to stop, for exceeding a bound
         self._give_up = 0.0  # the monotonic time by which the warden must have come to its next step
 
     def never_started(self, reason: str) -> None:
@@ -205,23 +261,24 @@ class _Watch:
         self.request.stdout.write_bytes(b"")
         self.request.stderr.write_bytes(b"")
 
-    def follow(self, process: subprocess.Popen[bytes], pipes: _Pipes) -> None:
+    def follow(self, enclosure: Enclosure, pipes: _Pipes) -> None:
         """Collect output and status until the warden has ended, telling it to stop when it is time."""
-        self._give_up = time.monotonic() + _START_SECONDS
+        self._give_up = time.monotonic() + START_SECONDS
         with self.request.stdout.open("wb") as stdout, self.request.stderr.open("wb") as stderr:
+            limit = self.request.limits.output_bytes
             takers = {
-                pipes.stdout: _Output(stdout).take,
-                pipes.stderr: _Output(stderr).take,
+                pipes.stdout: _Output(stdout, limit).take,
+                pipes.stderr: _Output(stderr, limit).take,
                 pipes.status: self._take_status,
                 pipes.diagnostic: self._take_diagnostic,
             }
-            self._read_all(takers, process, pipes)
-            self._conclude(process.wait(), stderr)
+            self._read_all(takers, enclosure, pipes)
+            self._conclude(enclosure.wait(), stderr)
 
     def _read_all(
         self,
         takers: Mapping[IO[bytes], Callable[[bytes], None]],
-        process: subprocess.Popen[bytes],
+        enclosure: Enclosure,
         pipes: _Pipes,
     ) -> None:
         with selectors.DefaultSelector() as selector:
@@ -233,7 +290,7 @@ class _Watch:
                     key.data(data)
                     if not data:
                         selector.unregister(key.fileobj)
-                self._stop_when_due(process, pipes)
+                self._stop_when_due(enclosure, pipes)
 
     def _patience(self) -> float:
         """Seconds until something is due; short, as a threading event cannot be selected on."""
@@ -246,31 +303,36 @@ class _Watch:
         return self._started + self.request.limits.timeout_seconds
 
     def _stopping(self) -> bool:
-        return self.timed_out or self.cancelled or self._finished_at is not None
+        return self._stopped() or self._finished_at is not None
 
-    def _stop_when_due(self, process: subprocess.Popen[bytes], pipes: _Pipes) -> None:
+    def _stopped(self) -> bool:
+        return self.timed_out or self.cancelled or self._told
+
+    def _stop_when_due(self, enclosure: Enclosure, pipes: _Pipes) -> None:
         now = time.monotonic()
+        enclosure.poll()  # raises if what carries it is broken
         if not self._stopping():
             self.timed_out = now >= self._deadline()
-            self.cancelled = not self.timed_out and self.request.cancelled.is_set()
+            self._told = not self.timed_out and self.disk.exceeded is not None
+            self.cancelled = not self.timed_out and not self._told and self.request.cancelled.is_set()
             if self._stopping():
                 self._interrupt(pipes)
         if now >= self._give_up:
-            self._abandon(process)
+            self._abandon(enclosure)
 
     def _interrupt(self, pipes: _Pipes) -> None:
         self._give_up = time.monotonic() + self.request.grace_seconds + _KILL_SECONDS
         with suppress(BrokenPipeError):  # it has just ended by itself
             pipes.control.write(b"x")
 
-    def _abandon(self, process: subprocess.Popen[bytes]) -> None:
+    def _abandon(self, enclosure: Enclosure) -> None:
         """Kill a warden that hangs; in a PID namespace everything inside dies with it."""
-        if process.poll() is not None:
+        if enclosure.poll() is not None:
             raise HostError("a process of the run outlived its sandbox and cannot be ended")
-        process.kill()
-        process.wait(_KILL_SECONDS)
+        enclosure.kill()
+        enclosure.wait(_KILL_SECONDS)
         if self._started is None:
-            self.start_error = f"the sandbox did not start within {_START_SECONDS:g} s"
+            self.start_error = f"the sandbox did not start within {START_SECONDS:g} s"
         self._give_up = time.monotonic() + _KILL_SECONDS
 
     def _take_diagnostic(self, data: bytes) -> None:
@@ -293,6 +355,7 @@ class _Watch:
         self._finish()
         self.start_error = status.get("start_error")
         self._exit_code, self._signal = status.get("exit_code"), status.get("signal")
+        self._out_of_memory = status.get("out_of_memory", False) and self._signal == signal.SIGKILL
 
     def _finish(self) -> None:
         now = time.monotonic()
@@ -325,4 +388,10 @@ class _Watch:
             stdout=self.request.stdout,
             stderr=self.request.stderr,
             start_error=self.start_error,
+            exceeded=self.disk.exceeded or self._memory_excess(),
         )
+
+    def _memory_excess(self) -> str | None:
+        if not self._out_of_memory or self._stopped():
+            return None
+        return f"it needed more memory than its {self.request.limits.memory_bytes} bytes"

@@ -1,8 +1,9 @@
 """The first process inside every sandbox: starts the agent, carries its model endpoint, ends all it started.
 
-Run as a script, ``python -I -S warden.py FD``, by an interpreter that can import nothing of AK-Bench; so this
-file uses the standard library only, and the harness never imports it. `FD` holds the order, a JSON object
-(written by `akbench.sandbox.process`):
+Run as a script, ``python -I -S warden.py SOURCE``, by an interpreter that can import nothing of AK-Bench; so this
+file uses the standard library only, and the harness never imports it. `SOURCE` is the number of a descriptor that
+holds the order; or, where none can be inherited, the path of a unix socket through which the order and all
+descriptors come (see `hand_over` in `akbench.sandbox.process`, which also writes the order, a JSON object):
 
 - ``argv``, ``environ``, ``cwd``: the program; ``stdin``, ``stdout``, ``stderr``: its descriptors; ``report``
   and ``report_fd``: a further descriptor and the number the program gets it under, or null.
@@ -10,8 +11,8 @@ file uses the standard library only, and the harness never imports it. `FD` hold
 - ``interrupt``, ``grace_seconds``: the signal sent when told to stop, and how long to wait before SIGKILL.
 - ``model_port``, ``model_socket``: TCP 127.0.0.1:port is carried to this unix socket; null: nothing is.
 - ``control``: a pipe; one byte, or its end because the harness died, means stop.
-- ``status``: a pipe; JSON lines ``{"started": true}``, then ``{"exit_code": …, "signal": …}``, or one
-  ``{"start_error": …}``.
+- ``status``: a pipe; JSON lines ``{"started": true}``, then ``{"exit_code": …, "signal": …, "out_of_memory": …}``,
+  or one ``{"start_error": …}``.
 
 In a PID namespace this process is its PID 1; elsewhere it is a subreaper. Either way every process started
 here stays its descendant, however it forks, and is killed and reaped before this process ends.
@@ -63,10 +64,9 @@ def _prctl(option: int, value: int) -> None:
         raise OSError(ctypes.get_errno(), f"prctl({option})")
 
 
-def main(descriptor: int) -> None:
-    """Carry out the order in `descriptor`."""
-    with open(descriptor, "rb") as source:
-        order: Order = json.load(source)
+def main(source: str) -> None:
+    """Carry out the order that comes from `source`."""
+    order = _inherited(int(source)) if source.isdigit() else _received(source)
     _guard_self()
     warden = _Warden(order)
     try:
@@ -76,8 +76,40 @@ def main(descriptor: int) -> None:
         return
     warden.tell(started=True)
     exit_code, signal_number = warden.watch()
-    warden.tell(exit_code=exit_code, signal=signal_number)
+    warden.tell(exit_code=exit_code, signal=signal_number, out_of_memory=_oom_kills() > 0)
     warden.kill_descendants()
+
+
+def _inherited(descriptor: int) -> Order:
+    with open(descriptor, "rb") as source:
+        order: Order = json.load(source)
+    return order
+
+
+def _received(path: str) -> Order:
+    """The order, with the numbers that its descriptors have here.
+
+    The connection stays open for as long as this process lives: its end tells the harness that all is over.
+    """
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    connection.connect(path)
+    names, descriptors, _, _ = socket.recv_fds(connection, 4096, 16)
+    found = dict(zip(names.decode().split(), descriptors, strict=True))
+    connection.detach()
+    os.dup2(found.pop("diagnostic"), 2)
+    return {**_inherited(found.pop("order")), **found}
+
+
+def _oom_kills() -> int:
+    """How many processes the kernel killed for want of memory, where this one has a control group of its own."""
+    if os.getpid() != 1:
+        return 0
+    for path in ("/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control"):
+        if os.path.exists(path):  # noqa: PTH110
+            with open(path, encoding="ascii") as source:
+                counts = dict(line.split() for line in source)
+            return int(counts.get("oom_kill", 0))
+    return 0
 
 
 def _guard_self() -> None:
@@ -322,4 +354,4 @@ def _end(end: socket.socket, how: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(sys.argv[1])

@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     from akbench.spec.probe import Probe, ProbeContext, Problem
     from akbench.spec.process import Artifact, Host, Invocation, Mount, ProcessEvidence, RunningProcess
     from akbench.spec.runtime import Health, ProviderAccess, Runtime, RuntimeEvent, RuntimeRequest, RuntimeState
-    from akbench.spec.sandbox import Bind, Limits, Sandbox, SandboxProbe, SandboxRequest
+    from akbench.spec.sandbox import Bind, Leftover, Limits, Sandbox, SandboxProbe, SandboxRequest
 
 __all__ = [
     "API_VERSION",
@@ -102,6 +102,7 @@ __all__ = [
     "Invocation",
     "JsonValue",
     "Judgement",
+    "Leftover",
     "Limits",
     "MetricRecord",
     "ModelAccess",

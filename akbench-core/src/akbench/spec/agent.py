@@ -99,13 +99,15 @@ class AgentStatus(StrEnum):
 
     `COMPLETED`: it says it is done. `FAILED`: it broke or gave up. `PROVIDER_ERROR`: its model's provider failed.
     `CONFIGURATION_ERROR`: it was set up wrongly. `INFRASTRUCTURE_ERROR`: something around it failed.
-    `UNCLASSIFIED`: the evidence does not tell. The core itself sets `TIMEOUT` and `CANCELLED`.
+    `UNCLASSIFIED`: the evidence does not tell. The core itself sets `TIMEOUT`, `CANCELLED`, and `EXCEEDED`: it broke a
+    bound of its environment, such as that of its disk space.
     """
 
     COMPLETED = "completed"
     FAILED = "failed"
     TIMEOUT = "timeout"
     CANCELLED = "cancelled"
+    EXCEEDED = "exceeded"
     PROVIDER_ERROR = "provider_error"
     CONFIGURATION_ERROR = "configuration_error"
     INFRASTRUCTURE_ERROR = "infrastructure_error"

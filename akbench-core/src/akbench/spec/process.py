@@ -45,7 +45,8 @@ class ProcessEvidence:
     """What the core saw of a process it ran in a sandbox. Times are timezone-aware UTC.
 
     `exit_code` is None when the process ended by a signal or never started; `signal` is that signal's number.
-    `start_error` says why it never started. `stdout` and `stderr` are files on the host.
+    `start_error` says why it never started; `exceeded` which bound it broke, for which it was ended if it had not ended
+    by then. `stdout` and `stderr` are files on the host.
     """
 
     exit_code: int | None
@@ -58,6 +59,7 @@ class ProcessEvidence:
     stdout: Path
     stderr: Path
     start_error: str | None = None
+    exceeded: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 from akbench.spec.probe import Problem
 from akbench.spec.process import ProcessEvidence
 
-__all__ = ["Bind", "Limits", "Sandbox", "SandboxProbe", "SandboxRequest"]
+__all__ = ["Bind", "Leftover", "Limits", "Sandbox", "SandboxProbe", "SandboxRequest"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,11 +26,25 @@ class Bind:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Bounds of one process tree: wall clock (seconds), processes (count), size of any one file (bytes)."""
+    """Bounds of one process tree. None: unbounded.
+
+    - `timeout_seconds`: its wall clock.
+    - `processes`: processes at once (threads count as such).
+    - `file_bytes`: the size of any one file; writing beyond it fails.
+    - `output_bytes`: what is kept of stdout, and of stderr; the rest is dropped. A file of exactly this size was cut.
+    - `disk_bytes`, `files`: what its writable folders hold together, links and folders counted as files; whoever
+      exceeds it is ended, see `ProcessEvidence.exceeded`.
+    - `memory_bytes`: memory of all processes together; `cpus`: processors, fractions included.
+    """
 
     timeout_seconds: float
     processes: int = 512
     file_bytes: int = 1 << 30
+    output_bytes: int = 64 << 20
+    disk_bytes: int | None = None
+    files: int | None = None
+    memory_bytes: int | None = None
+    cpus: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +55,7 @@ class SandboxRequest:
       ``http://127.0.0.1:<model_port>``. None: no network at all.
     - `report`: a file descriptor of the harness handed to the process as descriptor `report_fd`.
     - `cancelled`: set by the harness to stop the run.
+    - `image`: the image to run in, for a sandbox that honours ``image``; None for its own.
     """
 
     argv: tuple[str, ...]
@@ -58,6 +73,7 @@ class SandboxRequest:
     model_port: int | None = None
     report: int | None = None
     report_fd: int = 3
+    image: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,15 +84,37 @@ class SandboxProbe:
     facts: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leftover:
+    """Something of AK-Bench that outlived the harness it belonged to: a container, say, and its name."""
+
+    kind: str
+    name: str
+
+
 class Sandbox(ABC):
     """Confines one process tree. Built without arguments; safe to use from several threads."""
 
     bounded: bool
     """Whether what runs inside is really confined (files, network, processes)."""
 
+    honours: frozenset[str]
+    """What it carries out of an environment descriptor: ``image``, and the names of bounds in `Limits`.
+
+    A plan that asks for anything else is refused.
+    """
+
     @abstractmethod
-    def probe(self) -> SandboxProbe:
-        """Try it for real: run a trivial process inside."""
+    def probe(self, image: str | None = None) -> SandboxProbe:
+        """Try it for real: run a trivial process inside, in the image if one is named."""
+
+    def leftovers(self) -> tuple[Leftover, ...]:
+        """What the harnesses of this machine that are gone have left of it. Nothing, if its runs end with them."""
+        return ()
+
+    def remove(self, leftover: Leftover) -> None:
+        """Remove one of these; no error if it is gone by now."""
+        raise NotImplementedError(f"{type(self).__name__} has no leftovers, and was asked to remove {leftover.name}")
 
     @abstractmethod
     def inside(self, name: str, host: Path) -> str:

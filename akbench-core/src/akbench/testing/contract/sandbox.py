@@ -9,14 +9,15 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import ClassVar, cast
 
 import pytest
 
 from akbench.catalogue import Adapter
+from akbench.descriptors.kinds import EnvironmentDescriptor
 from akbench.spec import Bind, Limits, ProcessEvidence, Sandbox, SandboxRecord, SandboxRequest
 from akbench.testing.contract.contract import Contract, catalogue
 from akbench.testing.contract.recording import CANNOT_RUN
@@ -49,6 +50,26 @@ try:
 except OSError:
     print("not reached")
 """
+_FORKS = """
+import os, time
+children = 0
+try:
+    while children < 60:
+        if os.fork() == 0:
+            time.sleep(20)
+            os._exit(0)
+        children += 1
+except OSError:
+    pass
+print(children)
+"""
+_MEMORY = """
+import mmap
+space = mmap.mmap(-1, 256 << 20)
+for at in range(0, 256 << 20, 4096):
+    space[at] = 1
+"""
+_SETTINGS = frozenset(each.name for each in fields(Limits)) | {"image", "allow_list"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +252,65 @@ class SandboxContract(Contract):
         evidence = bench.sandbox.run(replace(request, binds=(*request.binds, bind)))
         assert evidence.stdout.read_text().strip() == inside
         assert list(tools.iterdir()) == []
+
+    def test_bounds_that_are_claimed_are_kept(self, bench: _Bench) -> None:
+        """What `honours` names is known, and whoever exceeds such a bound is stopped, and `exceeded` says so where the
+        harness or the kernel ended it for that.
+        """
+        assert bench.sandbox.honours <= _SETTINGS, "honours names something that no environment descriptor can ask for"
+        for name, (script, value, kept) in _BREAKERS.items():
+            if name in bench.sandbox.honours:
+                request = bench.request(*script)
+                limits = replace(request.limits, **{name: value})
+                assert kept(bench.sandbox.run(replace(request, limits=limits))), f"the bound {name} does not hold"
+        assert bench.shell("echo x > file").exceeded is None
+
+    def test_its_default_environment_has_its_id(self) -> None:
+        """An environment descriptor with the sandbox's own id comes with it, so that an experiment can name it at once.
+
+        Only of what is installed.
+        """
+        registered = self.registered()
+        if registered is None:
+            pytest.skip("the sandbox is not installed")
+        found = cast("EnvironmentDescriptor", catalogue().find("environment", registered.record.id).model)
+        assert found.environment.sandbox == registered.record.id
+
+
+_PYTHON = f"{sys.base_prefix}/bin/python{sys.version_info.major}.{sys.version_info.minor}"
+_BREAKERS: Mapping[str, tuple[tuple[str, ...], int, Callable[[ProcessEvidence], bool]]] = {
+    "disk_bytes": (
+        ("sh", "-c", "head -c 3000000 /dev/zero > file"),
+        2_000_000,
+        lambda seen: seen.exceeded is not None,
+    ),
+    "files": (
+        ("sh", "-c", "mkdir d; for i in 1 2 3 4 5 6; do ln -s x d/$i; done"),
+        6,
+        lambda seen: seen.exceeded is not None,
+    ),
+    "file_bytes": (
+        ("sh", "-c", "head -c 90000 /dev/zero > file"),
+        50_000,
+        lambda seen: (seen.stdout.parent / "workspace" / "file").stat().st_size == 50_000,
+    ),
+    "output_bytes": (
+        ("sh", "-c", "head -c 90000 /dev/zero"),
+        50_000,
+        lambda seen: seen.stdout.stat().st_size == 50_000,
+    ),
+    "processes": (
+        (_PYTHON, "-I", "-S", "-c", _FORKS),
+        30,
+        lambda seen: 0 < int(seen.stdout.read_text() or "0") < 30,
+    ),
+    "memory_bytes": (
+        (_PYTHON, "-I", "-S", "-c", _MEMORY),
+        64 << 20,
+        lambda seen: seen.exit_code != 0 and (seen.signal is None or seen.exceeded is not None),
+    ),
+}
+"""A bound -> a command that breaks it, the value to set it to, and whether it held."""
 
 
 def _is_other(bench: _Bench) -> bool:

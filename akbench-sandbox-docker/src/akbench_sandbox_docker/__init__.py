@@ -1,0 +1,1 @@
+"""The sandbox ``docker``: one container of a Docker engine for each process tree."""
