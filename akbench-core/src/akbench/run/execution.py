@@ -14,8 +14,7 @@ from typing import Any
 
 from akbench.dataset.assembly import AssembledTask
 from akbench.dataset.environment import PreparedEnvironment
-from akbench.evaluate.evaluation import Evaluation, evaluate
-from akbench.evaluate.protection import judged_tree
+from akbench.evaluate.judging import ReadyEvaluator, WorkJudgement, judge_work
 from akbench.foreign import cause_of
 from akbench.run.agent_host import AgentHost
 from akbench.run.agent_result import WorkspaceChange, agent_result, workspace_changes
@@ -41,7 +40,6 @@ from akbench.spec import (
     AgentStatus,
     AkbenchError,
     ConfigState,
-    Evaluator,
     InputError,
     Invocation,
     JsonValue,
@@ -89,7 +87,7 @@ class Equipment:
     agent: SessionAgent[Any]
     runtime: ReadyRuntime | None
     plugins: tuple[ReadyPlugin, ...]
-    evaluator: Evaluator
+    evaluators: tuple[ReadyEvaluator, ...]
     sandbox: Sandbox
     upstream: Upstream | None
     declared: Mapping[str, str]
@@ -108,8 +106,7 @@ class _Progress:
     plugin_config: tuple[ConfigState, ...] = ()
     plugin_metrics: Mapping[str, Reading] = field(default_factory=dict)
     changes: tuple[WorkspaceChange, ...] | None = None
-    evaluation: Evaluation | None = None
-    touched: tuple[str, ...] = ()
+    evaluation: WorkJudgement | None = None
     oddities: tuple[str, ...] = ()
     model_source: str | None = None
 
@@ -337,25 +334,21 @@ def _evaluate(
     cancelled: threading.Event,
     progress: _Progress,
 ) -> None:
-    assembled = equipment.assembled
-    task = assembled.task.descriptor.task
-    judged = judged_tree(final=captured.tree, given=assembled.given, hidden=assembled.hidden, protected=task.protected)
-    progress.touched = judged.touched
-    for path in judged.touched:
-        folder.record("protected_path", f"the agent changed the protected path {path}; it was put back", path=path)
-    progress.evaluation = evaluate(
-        tree=judged.tree,
-        hidden_files=assembled.hidden_test_files,
-        evaluator=equipment.evaluator,
-        config=assembled.task.evaluator.model.evaluator.config,
+    progress.evaluation = judge_work(
+        assembled=equipment.assembled,
+        final=captured.tree,
+        evaluators=equipment.evaluators,
         environment=equipment.environment,
-        python_path=task.environment.python_path,
         sandbox=equipment.sandbox,
         scratch=scratch / "evaluation",
         cancelled=cancelled,
         quarantined=spec.task.quarantined,
     )
-    _keep_evaluation(folder, progress.evaluation)
+    for path in progress.evaluation.touched:
+        folder.record("protected_path", f"the agent changed the protected path {path}; it was put back", path=path)
+    folder.write_json("evaluation.json", progress.evaluation.record())
+    for name, (content, media_type) in progress.evaluation.files().items():
+        folder.write(name, content, media_type)
 
 
 def _runtime_faults(progress: _Progress) -> Iterator[Fault]:
@@ -370,13 +363,6 @@ def _unproven(equipment: Equipment, progress: _Progress) -> Iterator[Fault]:
         if state.key == "active" and state.component in needed and state.status is not VerificationStatus.VERIFIED:
             text = f"nothing shows that {state.component} was at work ({state.source or 'no source tells'})"
             yield Fault(state=RunState.INVALID_CONFIGURATION, reason=text)
-
-
-def _keep_evaluation(folder: RunFolder, evaluation: Evaluation) -> None:
-    folder.write_json("evaluation.json", evaluation.judgement)
-    folder.write("evaluation/report.jsonl", evaluation.report, "application/jsonl")
-    folder.write("evaluation/stdout.log", evaluation.stdout.read_bytes(), "text/plain")
-    folder.write("evaluation/stderr.log", evaluation.stderr.read_bytes(), "text/plain")
 
 
 def _result(spec: RunSpec, equipment: Equipment, folder: RunFolder, progress: _Progress, ended: Verdict) -> RunResult:
@@ -424,7 +410,7 @@ def _result(spec: RunSpec, equipment: Equipment, folder: RunFolder, progress: _P
         ),
         metrics=metrics,
         tests=evaluation.judgement.tests if evaluation else (),
-        touched_protected=progress.touched,
+        touched_protected=evaluation.touched if evaluation else (),
         oddities=progress.oddities,
         artifacts=folder.artifacts(),
     )

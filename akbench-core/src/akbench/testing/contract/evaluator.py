@@ -19,12 +19,9 @@ from akbench.evaluate.evaluation import Evaluation, evaluate
 from akbench.experiment.configuration import complete_configuration, configuration_faults
 from akbench.spec import (
     EvaluationEvidence,
-    EvaluationInvocation,
-    EvaluationRequest,
     Evaluator,
     EvaluatorRecord,
     JsonValue,
-    Judgement,
     Outcome,
     Sandbox,
 )
@@ -49,24 +46,6 @@ os._exit(0)
 """
 _SLEEP = "\nimport time\ntime.sleep(300)\n"
 _BROKEN = "def broken(:\n"
-
-
-@dataclass(slots=True)
-class _Spy(Evaluator):
-    """Passes every call on to the evaluator and remembers the evidence."""
-
-    evaluator: Evaluator
-    evidence: EvaluationEvidence | None = None
-
-    def check_config(self, config: Mapping[str, JsonValue]) -> None:
-        self.evaluator.check_config(config)
-
-    def prepare(self, request: EvaluationRequest) -> EvaluationInvocation:
-        return self.evaluator.prepare(request)
-
-    def judge(self, evidence: EvaluationEvidence) -> Judgement:
-        self.evidence = evidence
-        return self.evaluator.judge(evidence)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,21 +113,27 @@ class _Stage:
         self.count += 1
         scratch = self.world.workspaces / f"evaluation-{self.count}"
         scratch.mkdir()
-        spy, begun = _Spy(self.evaluator), time.monotonic()
+        begun = time.monotonic()
         with self.world.inhabited():
             evaluation = evaluate(
-                tree=Tree.of({os.fsencode(name): (FILE, text.encode()) for name, text in files.items()}),
+                tree=_tree(files),
                 hidden_files=self.trial.hidden,
-                evaluator=spy,
+                evaluator=self.evaluator,
                 config={**self.config, **(config or {})},
                 environment=environment_with(self.trial.requirements),
                 python_path=(".",),
                 sandbox=self.sandbox,
                 scratch=scratch,
                 cancelled=threading.Event(),
+                given=_tree(self._unsolved if self.trial.given is None else self.trial.given),
+                checks={name: text.encode() for name, text in self.trial.checks.items()},
             )
-        assert spy.evidence is not None, f"the check could not be started: {evaluation.judgement.reason}"
-        return _Judged(evaluation=evaluation, evidence=spy.evidence, seconds=time.monotonic() - begun)
+        assert evaluation.evidence is not None, f"the check could not be started: {evaluation.judgement.reason}"
+        return _Judged(evaluation=evaluation, evidence=evaluation.evidence, seconds=time.monotonic() - begun)
+
+
+def _tree(files: Mapping[str, str]) -> Tree:
+    return Tree.of({os.fsencode(name): (FILE, text.encode()) for name, text in files.items()})
 
 
 class EvaluatorContract(Described):
