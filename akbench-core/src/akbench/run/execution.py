@@ -32,12 +32,11 @@ from akbench.run.runtime_work import (
     with_plugins,
 )
 from akbench.run.session import SessionEnd, carry_out
-from akbench.run.verdict import Fault, Verdict, verdict
+from akbench.run.verdict import EVALUATED, Fault, Verdict, verdict
 from akbench.sandbox.endpoint import ModelEndpoint
 from akbench.sandbox.local import LocalSandbox
 from akbench.spec import (
     AgentOutcome,
-    AgentStatus,
     AkbenchError,
     ConfigState,
     InputError,
@@ -59,9 +58,6 @@ from akbench.workspace.snapshot import Snapshot
 from akbench.workspace.worktree import Worktree, lay_worktree
 
 __all__ = ["Equipment", "Upstream", "execute"]
-
-EVALUATED = frozenset({AgentStatus.COMPLETED, AgentStatus.FAILED})
-"""Only work that ended by itself is judged; the rest has its verdict from how it ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
