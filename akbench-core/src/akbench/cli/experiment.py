@@ -112,6 +112,7 @@ def list_experiments(project_dir: Path, *, as_json: bool) -> None:
 @json_option
 def show(experiment_id: str, project_dir: Path, *, as_json: bool) -> None:
     """Show the experiment EXPERIMENT_ID: status, variants, runs."""
+    from akbench.cli.audit import audit_json
     from akbench.cli.grading import grading_json, print_gradings
     from akbench.store.query import Store
 
@@ -119,7 +120,11 @@ def show(experiment_id: str, project_dir: Path, *, as_json: bool) -> None:
     view = store.experiment(experiment_id)
     if as_json:
         runs = [
-            _run_json(each) | {"gradings": [grading_json(grading) for grading in store.gradings(each)]}
+            _run_json(each)
+            | {
+                "gradings": [grading_json(grading) for grading in store.gradings(each)],
+                "audit": audit_json(store.audit(each)),
+            }
             for each in view.runs
         ]
         print_json(_experiment_json(view) | {"run_list": runs})

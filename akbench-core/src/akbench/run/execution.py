@@ -12,6 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from akbench.audit.auditing import Observed, audit, unavailable_audit
+from akbench.audit.finding import Audit
 from akbench.dataset.assembly import AssembledTask
 from akbench.dataset.environment import PreparedEnvironment
 from akbench.evaluate.judging import ReadyEvaluator, WorkJudgement, judge_work
@@ -35,6 +37,7 @@ from akbench.run.session import SessionEnd, carry_out
 from akbench.run.verdict import EVALUATED, Fault, Verdict, verdict
 from akbench.sandbox.endpoint import ModelEndpoint
 from akbench.sandbox.local import LocalSandbox
+from akbench.sandbox.relay import ModelRequest
 from akbench.spec import (
     AgentOutcome,
     AkbenchError,
@@ -47,6 +50,7 @@ from akbench.spec import (
     RunFacts,
     Sandbox,
     SessionAgent,
+    Support,
     Usage,
     VerificationStatus,
     unavailable,
@@ -105,6 +109,7 @@ class _Progress:
     evaluation: WorkJudgement | None = None
     oddities: tuple[str, ...] = ()
     model_source: str | None = None
+    model_requests: tuple[ModelRequest, ...] | None = None
 
     @property
     def outcome(self) -> AgentOutcome | None:
@@ -162,6 +167,7 @@ def _work(
     folder.enter(RunState.COLLECTING)
     captured = _collect(equipment, folder, worktree, rooms, scratch, progress)
     _keep_observations(equipment, folder, scratch, progress)
+    folder.write_json("audit.json", _audit(spec, progress))
     if progress.outcome is not None and progress.outcome.status in EVALUATED:
         folder.enter(RunState.EVALUATING)
         _evaluate(spec, equipment, folder, captured, scratch, cancelled, progress)
@@ -277,6 +283,7 @@ def _note_requests(
         return
     if endpoint.requests:
         progress.model_source = equipment.upstream.kind
+    progress.model_requests = endpoint.records
     folder.write_lines("model_requests.jsonl", endpoint.records)
     text = f"{endpoint.requests} requests passed the model endpoint"
     folder.record("model_requests", text, count=endpoint.requests)
@@ -315,6 +322,21 @@ def _keep_observations(equipment: Equipment, folder: RunFolder, scratch: Path, p
     progress.plugin_config, progress.plugin_metrics = plugin_findings(
         equipment.plugins, state, progress.outcome, folder
     )
+
+
+def _audit(spec: RunSpec, progress: _Progress) -> Audit:
+    outcome, changes = progress.outcome, progress.changes
+    observed = Observed(
+        tool_calls=outcome.tool_calls if outcome else (),
+        trace=outcome.trace if outcome else (),
+        reports_calls=spec.agent_capabilities.get("tool_trace") == Support.YES,
+        changes=None if changes is None else {each.path: each.change for each in changes},
+        model_requests=progress.model_requests,
+    )
+    try:
+        return audit(observed)
+    except Exception as error:  # noqa: BLE001 - a rule's bug costs its own findings, never the run
+        return unavailable_audit(f"the audit failed: {cause_of(error)}")
 
 
 def _oddity(path: bytes, kind: str, detail: str) -> str:

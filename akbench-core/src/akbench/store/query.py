@@ -9,6 +9,7 @@ from pathlib import Path
 from sqlalchemy import Engine
 from sqlmodel import Session
 
+from akbench.audit.finding import Audit
 from akbench.evaluate.judging import EvaluationRecord
 from akbench.run.grading import GradingRecord
 from akbench.run.record import Event
@@ -82,6 +83,14 @@ class Store:
             return read_value(EvaluationRecord, self._folder(run) / "evaluation.json")
         except InputError:
             # `verify` names the damage; what is indexed of the judgement stands in the view.
+            return None
+
+    def audit(self, run: RunView) -> Audit | None:
+        """What was noticed on the agent's way; None where it was not audited, or the file cannot be read."""
+        try:
+            return read_value(Audit, self._folder(run) / "audit.json")
+        except InputError:
+            # As with the evaluation: `verify` names the damage.
             return None
 
     def gradings(self, run: RunView) -> tuple[GradingRecord, ...]:
