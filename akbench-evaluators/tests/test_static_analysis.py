@@ -214,3 +214,23 @@ def test_comments_that_silence_tools_are_recognised_in_source_files_alone():
 def test_a_wrong_configuration_is_named(config, message):
     with pytest.raises(InputError, match=message):
         StaticAnalysis().check_config(config)
+
+
+MYPY = (
+    "ast-serialize==0.13.1",
+    "librt==0.17.0",
+    "mypy==2.4.1",
+    "mypy-extensions==1.2.0",
+    "pathspec==1.1.1",
+    "typing-extensions==4.16.0",
+)
+
+
+def test_mypy_counts_new_type_errors_under_the_given_configuration(tmp_path):
+    judge = Judge(tmp_path / "room", StaticAnalysis(), MYPY)
+    given = {"mypy.ini": "[mypy]\nstrict = True\n", "a.py": 'x: int = "old"\n'}
+    final = {"mypy.ini": "[mypy]\nignore_errors = True\n", "a.py": '\nx: int = "old"\ny: str = 3\n'}
+    found = judge(tree(final), tree(given), tool="mypy")
+    assert (found.outcome, found.raw["before"], found.raw["new"]) == (Outcome.FAILURE, 1, 1), found
+    assert "a.py:3: assignment: " in found.reason
+    assert found.raw["restored_configuration"] == ["mypy.ini"]

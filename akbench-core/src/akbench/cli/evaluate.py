@@ -13,7 +13,7 @@ from akbench.cli.grading import grading_json, verdict_words
 from akbench.cli.output import json_option, print_json, print_table, project_option, say
 from akbench.project import Project
 from akbench.regrading import Graded, Regrading, regrade
-from akbench.spec import InputError, JsonValue, Outcome
+from akbench.spec import JsonValue, Outcome
 
 __all__ = ["evaluate"]
 
@@ -40,8 +40,7 @@ def evaluate(
     Exit codes: 0 judged, 1 an evaluator failed on some run, 2 bad input (a task that gives the agent another tree now
     among it), 3 the machine lacks something, 130 interrupted.
     """
-    if not again:
-        raise InputError("runs are judged as they end; to judge stored ones once more say --again")
+    del again  # required, so that nobody judges stored runs by accident
     project = Project.at(project_dir)
     catalogue = Catalogue.load(project.root)
     report_failures(catalogue)

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from akbench.descriptors.configuration import ConfigurationKey
 from akbench.descriptors.header import Descriptor, Part
-from akbench.descriptors.scalars import Identifier
+from akbench.descriptors.scalars import Flag, Identifier
 from akbench.descriptors.trial import EvaluatorTrial
 from akbench.spec import JsonValue
 
@@ -24,9 +24,9 @@ class CombinedPart(Part):
     """The id of the registered evaluator adapter."""
     config: dict[str, JsonValue] = Field(default_factory=dict)
     """Values for the adapter's configuration keys."""
-    weight: float = Field(default=1.0, ge=0, le=1_000_000, allow_inf_nan=False)
+    weight: float = Field(default=1.0, strict=True, ge=0, le=1_000_000, allow_inf_nan=False)
     """Its share in the score; 0 for a part that has none."""
-    required: bool = True
+    required: Flag = True
     """Whether the whole can be a success only if this part is one."""
 
 
