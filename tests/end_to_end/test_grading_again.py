@@ -156,6 +156,20 @@ def test_a_diff_that_was_changed_since_is_refused(graded: ProjectUnderTest):
     assert "is not the file that was recorded" in found["error"]["message"]
 
 
+def test_a_run_whose_diff_leads_to_another_tree_than_was_left_is_left_out(graded: ProjectUnderTest, hidden: Path):
+    hidden.write_text(hidden.read_text() + "\n# another task\n")
+    events = run_folder(graded, "run-0002") / "events.jsonl"
+    content = events.read_text()
+    (line,) = [line for line in content.splitlines() if json.loads(line)["kind"] == "final_tree"]
+    left = json.loads(line)["data"]["tree"]
+    events.write_text(content.replace(left, "0" * 40))
+    found = again(graded, "run-0002")
+    events.write_text(content)
+    assert found["runs"] == []
+    reason = f"diff.patch leads to the tree {left}, the agent left {'0' * 40}"
+    assert found["left_out"] == [{"run": "run-0002", "reason": reason}]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -23,7 +23,7 @@ from akbench.pipeline import ReadyTask, check_task, make_ready, strongest_sandbo
 from akbench.project import Project, cache_folder
 from akbench.run.grading import GradedVerdict, GradingRecord, changed_tests, clear_drafts, keep_grading
 from akbench.run.lifecycle import RunState
-from akbench.run.record import ExperimentRecord, RunResult, RunSpec
+from akbench.run.record import FINAL_TREE, ExperimentRecord, RunResult, RunSpec
 from akbench.run.verdict import EVALUATED, judged_verdict
 from akbench.spec import HostError, InputError, Outcome, Sandbox
 from akbench.store.folder import ExperimentFolder, stored_bytes
@@ -76,12 +76,13 @@ class Regrading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Work:
-    """A stored run whose work can be judged."""
+    """A stored run whose work can be judged; `final_tree` is what it left, None where that was not recorded."""
 
     path: Path
     spec: RunSpec
     result: RunResult
     patch: bytes
+    final_tree: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,16 +118,27 @@ def regrade(
     record = folder.record()
     found = [_work_of(folder, run_id) for run_id in _chosen(record, run_ids)]
     works = [each for each in found if isinstance(each, _Work)]
-    skipped = tuple(each for each in found if isinstance(each, Skipped))
-    bench = _bench(project, catalogue, record, works, observer, cancelled) if works else None
-    graded = []
-    with folder.hold():
-        for work in works if bench else ():
-            if bench is None or cancelled.is_set():
-                break
-            graded.append(_graded(bench, work))
-            observer.graded(graded[-1])
-    return Regrading(experiment_id=experiment_id, graded=tuple(graded), skipped=skipped)
+    skipped = [each for each in found if isinstance(each, Skipped)]
+    graded: list[Graded] = []
+    if works:
+        bench = _bench(project, catalogue, record, works, observer, cancelled)
+        with folder.hold():
+            for outcome in _grade(bench, works):
+                if isinstance(outcome, Skipped):
+                    skipped.append(outcome)
+                else:
+                    graded.append(outcome)
+                    observer.graded(outcome)
+    return Regrading(experiment_id=experiment_id, graded=tuple(graded), skipped=tuple(skipped))
+
+
+def _grade(bench: _Bench, works: Sequence[_Work]) -> Iterator[Graded | Skipped]:
+    """Grade one run after the other, until it is cancelled."""
+    for work in works:
+        outcome = None if bench.cancelled.is_set() else _graded(bench, work)
+        if outcome is None:
+            return
+        yield outcome
 
 
 def _chosen(record: ExperimentRecord, run_ids: Sequence[str]) -> tuple[str, ...]:
@@ -156,7 +168,9 @@ def _work_of(folder: ExperimentFolder, run_id: str) -> _Work | Skipped:
     patch = stored_bytes(path / _PATCH)
     if patch is None or hashlib.sha256(patch).hexdigest() != recorded.sha256:
         raise InputError("is not the file that was recorded; see akbench store verify", place=str(path / _PATCH))
-    return _Work(path=path, spec=files.manifest, result=result, patch=patch)
+    trees = [str(event.data["tree"]) for event in files.events if event.kind == FINAL_TREE and "tree" in event.data]
+    final_tree = trees[-1] if trees else None
+    return _Work(path=path, spec=files.manifest, result=result, patch=patch, final_tree=final_tree)
 
 
 def _bench(
@@ -199,7 +213,8 @@ def _require_same_trees(works: Sequence[_Work], ready: Mapping[str, ReadyTask]) 
             )
 
 
-def _graded(bench: _Bench, work: _Work) -> Graded:
+def _graded(bench: _Bench, work: _Work) -> Graded | Skipped | None:
+    """The run's grading, or why it cannot have one; None if it was cancelled."""
     key = _key(bench, work)
     unreadable: list[str] = []
     earlier = read_gradings(work.path, unreadable)
@@ -211,17 +226,33 @@ def _graded(bench: _Bench, work: _Work) -> Graded:
     clear_drafts(work.path)
     number = max((grading.number for grading in earlier), default=0) + 1
     with _scratch(bench.project, work.spec) as scratch:
-        final = apply_patch(bench.ready[work.spec.task.id].snapshot, work.patch, scratch / "final.git")
-        judged = _judged(bench, work, scratch, final_tree=final)
+        final = _final_tree(bench, work, scratch)
+        if isinstance(final, str):
+            return Skipped(run_id=work.spec.run_id, reason=final)
+        judged = _judged(bench, work, final, scratch)
+        if judged is None:
+            return None
         record = _record(bench, work, judged, key=key, number=number, tree=final.id)
         return Graded(record=keep_grading(work.path, record, judged), reused=False)
 
 
-def _judged(bench: _Bench, work: _Work, scratch: Path, *, final_tree: Tree) -> WorkJudgement:
+def _final_tree(bench: _Bench, work: _Work, scratch: Path) -> Tree | str:
+    """What the agent left, made again; a sentence if that cannot be done."""
+    try:
+        final = apply_patch(bench.ready[work.spec.task.id].snapshot, work.patch, scratch / "final.git")
+    except InputError as error:
+        return f"what the agent left cannot be made again from {_PATCH}: {error.message}"
+    if work.final_tree not in {None, final.id}:
+        return f"{_PATCH} leads to the tree {final.id}, the agent left {work.final_tree}"
+    return final
+
+
+def _judged(bench: _Bench, work: _Work, final: Tree, scratch: Path) -> WorkJudgement | None:
+    """The judgement; None if it was cancelled. Raises `HostError` when that is not possible here."""
     ready = bench.ready[work.spec.task.id]
     found = judge_work(
         assembled=ready.assembled,
-        final=final_tree,
+        final=final,
         evaluators=ready.evaluators,
         environment=ready.environment,
         sandbox=bench.sandbox,
@@ -229,6 +260,8 @@ def _judged(bench: _Bench, work: _Work, scratch: Path, *, final_tree: Tree) -> W
         cancelled=bench.cancelled,
         quarantined=quarantined(ready.assembled.task, bench.catalogue),
     )
+    if bench.cancelled.is_set():
+        return None
     if found.judgement.outcome is Outcome.INFRASTRUCTURE_ERROR:
         raise HostError(f"{work.spec.run_id} could not be judged here: {found.judgement.reason}")
     return found

@@ -24,7 +24,7 @@ from akbench.run.agent_work import AgentWork, Rooms, agent_request, make_rooms
 from akbench.run.collection import keep_files
 from akbench.run.journal import RunFolder
 from akbench.run.lifecycle import RunState
-from akbench.run.record import RunResult, RunSpec
+from akbench.run.record import FINAL_TREE, RunResult, RunSpec
 from akbench.run.runtime_work import (
     ReadyPlugin,
     ReadyRuntime,
@@ -299,6 +299,7 @@ def _collect(
 ) -> Capture:
     captured = capture(worktree.workspace, equipment.snapshot, scratch / "final.git")
     folder.write("diff.patch", captured.patch, "text/x-diff")
+    folder.record(FINAL_TREE, f"the agent left the tree {captured.tree.id}", tree=captured.tree.id)
     progress.changes = workspace_changes(equipment.assembled.given, captured.tree)
     progress.oddities += tuple(_oddity(each.path, each.kind, each.detail) for each in captured.oddities)
     if not captured.complete:

@@ -24,6 +24,7 @@ from akbench.spec import (
     JsonValue,
     Outcome,
     Sandbox,
+    TreeKind,
 )
 from akbench.testing.contract.agent_stage import environment_with, sandbox_named
 from akbench.testing.contract.checks import Described
@@ -188,6 +189,18 @@ class EvaluatorContract(Described):
         for wrong in (*({**stage.config, **each} for each in stage.trial.wrong), *wrong_values(schema, stage.config)):
             error = raised_by(partial(stage.evaluator.check_config, wrong))
             assert refused(error), f"{wrong} must be refused with an InputError, not {error!r}"
+
+    def test_what_it_wants_to_see_is_said_in_the_contracts_words(self, stage: _Stage) -> None:
+        """`judges` is a `TreeKind`, `needs_given` true or false, and `check_files` names files of the trial's
+        ``checks``, the same ones each time.
+        """
+        judges: object = stage.evaluator.judges
+        needs_given: object = stage.evaluator.needs_given
+        assert isinstance(judges, TreeKind)
+        assert isinstance(needs_given, bool)
+        names = stage.evaluator.check_files(stage.config)
+        assert names == stage.evaluator.check_files(stage.config)
+        assert set(names) <= stage.trial.checks.keys()
 
     def test_a_solved_tree_succeeds(self, stage: _Stage) -> None:
         """The solved tree is a full success."""
