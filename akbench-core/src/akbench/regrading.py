@@ -14,6 +14,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Protocol
 
+from akbench import __version__
 from akbench.catalogue import Catalogue
 from akbench.dataset.dataset import Dataset, find_dataset, load_dataset
 from akbench.dataset.tree import Tree
@@ -272,6 +273,7 @@ def _key(bench: _Bench, work: _Work) -> str:
     ready = bench.ready[work.spec.task.id]
     task = ready.assembled.task
     parts = [
+        __version__,
         task.digest,
         task.repository_digest,
         ready.snapshot.tree,

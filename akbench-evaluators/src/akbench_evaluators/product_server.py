@@ -49,5 +49,4 @@ def _answer(question: dict[str, Any], answers: IO[str]) -> None:
 
 
 if __name__ == "__main__":
-    sys.path[0:0] = [folder for folder in os.environ.get("AKBENCH_PRODUCT_PATH", "").split(os.pathsep) if folder]
     serve()

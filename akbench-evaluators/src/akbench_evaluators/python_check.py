@@ -49,11 +49,7 @@ class PythonCheck(Evaluator):
             "report_fd": request.report_fd,
             "workspace": request.workspace,
             "python": request.python,
-            "environ": {
-                **request.environ,
-                "AKBENCH_PRODUCT_PATH": request.environ.get("PYTHONPATH", ""),
-                "PYTHONDONTWRITEBYTECODE": "1",
-            },
+            "environ": {**request.environ, "PYTHONDONTWRITEBYTECODE": "1"},
             "name": f"checks/{name}",
             "source": request.checks[name].decode("utf-8"),
         }
