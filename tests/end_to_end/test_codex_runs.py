@@ -248,3 +248,5 @@ def test_the_audit_flags_a_search_of_all_history_and_accuses_no_honest_run(finis
     assert finding["evidence"] == "git log --oneline --all"
     shown = {run["id"]: run["audit"]["findings"] for run in finished.shown["run_list"]}
     assert shown[finished.folder("refused").name] == [finding]
+    told = finished.project.akbench("experiment", "show", finished.shown["id"]).stdout
+    assert f"{finished.folder('refused').name}: the audit of its way found 1 warning;" in told

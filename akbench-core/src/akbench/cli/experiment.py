@@ -112,7 +112,7 @@ def list_experiments(project_dir: Path, *, as_json: bool) -> None:
 @json_option
 def show(experiment_id: str, project_dir: Path, *, as_json: bool) -> None:
     """Show the experiment EXPERIMENT_ID: status, variants, runs."""
-    from akbench.cli.audit import audit_json
+    from akbench.cli.audit import audit_json, print_audits
     from akbench.cli.grading import grading_json, print_gradings
     from akbench.store.query import Store
 
@@ -132,6 +132,7 @@ def show(experiment_id: str, project_dir: Path, *, as_json: bool) -> None:
     _print_summary(view)
     _print_runs(view)
     print_gradings([(each, store.gradings(each)) for each in view.runs])
+    print_audits([(each, store.audit(each)) for each in view.runs])
 
 
 def confirm_and_run(loaded: Loaded, *, yes: bool = False, as_json: bool = False) -> int:
