@@ -39,8 +39,14 @@ def docs(session: nox.Session) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """All tests, on all cores."""
-    session.run("pytest", "-q", "-n", "auto", "--dist", "loadscope", *session.posargs)
+    """All tests but the slow ones, on all cores."""
+    session.run("pytest", "-q", "-n", "auto", "--dist", "loadscope", "-m", "not slow", *session.posargs)
+
+
+@nox.session
+def slow(session: nox.Session) -> None:
+    """The tests that take long and repeat in full what shorter ones try in part; run before a release."""
+    session.run("pytest", "-q", "-n", "auto", "--dist", "loadscope", "-m", "slow", *session.posargs)
 
 
 @nox.session

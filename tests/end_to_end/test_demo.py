@@ -61,6 +61,7 @@ def test_the_demo_with_codex_ends_as_documented(demo):
     assert_reported(demo, done.stdout)
 
 
+@pytest.mark.slow
 def test_the_demo_without_codex_says_so_and_runs_the_rest(demo):
     folders = [folder for folder in os.environ["PATH"].split(":") if shutil.which("codex", path=folder) is None]
     done = demo.akbench("demo", ".", PATH=":".join(folders), AKBENCH_CODEX_BINARY="")

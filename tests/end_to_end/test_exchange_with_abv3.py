@@ -132,6 +132,7 @@ def test_an_unknown_format_is_answered_with_the_known_ones(exchanged):
     assert "did you mean 'abv3'" in done.stderr
 
 
+@pytest.mark.slow
 def test_running_the_repository_again_gives_the_same_hashes_and_counts(exchanged):
     project, repository = exchanged
     ready = abv3(project, repository, "setup", "--non-interactive", "--yes")
@@ -152,6 +153,7 @@ def test_running_the_repository_again_gives_the_same_hashes_and_counts(exchanged
     assert not any("test_groups" in text for text in texts)
 
 
+@pytest.mark.slow
 def test_the_results_come_back_with_a_comparison_page(exchanged):
     project, repository = exchanged
     done = project.akbench("import", str(repository), "--format", "abv3", "--json")
@@ -197,6 +199,7 @@ def test_a_missing_dataset_is_named(exchanged):
 TRACER = Path(__file__).with_name("tracer")
 
 
+@pytest.mark.slow
 def test_an_agent_with_a_trace_gives_transcripts_before_and_after(tmp_path, cache):
     project = new_project(tmp_path, cache)
     project.environ["PYTHONPATH"] = str(TRACER)
@@ -224,6 +227,7 @@ def test_an_agent_with_a_trace_gives_transcripts_before_and_after(tmp_path, cach
         assert told["final_metrics"] == {"total_steps": 4}
 
 
+@pytest.mark.slow
 def test_a_run_that_died_is_no_data_point_and_its_transcript_says_so(tmp_path, cache):
     project = new_project(tmp_path, cache)
     project.environ["PYTHONPATH"] = str(TRACER)

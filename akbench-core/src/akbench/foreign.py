@@ -1,7 +1,4 @@
-"""Code of others: found and run so that nothing it does (raise, exit, print) reaches beyond its own error.
-
-The contract is imported where it is used: `akbench --help` looks for commands of extensions and needs none of it.
-"""
+"""Code of others: found and run so that nothing it does (raise, exit, print) reaches beyond its own error."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from importlib.metadata import Distribution, EntryPoint, distributions, entry_points
 
-__all__ = ["Identity", "cause_of", "distribution_of", "foreign_code", "installed_entry_points", "summary_of"]
+__all__ = ["Identity", "cause_of", "distribution_of", "foreign_code", "installed_entry_points"]
 
 _LONGEST = 300
 
@@ -92,13 +89,3 @@ def _identity(distribution: Distribution) -> Identity:
         return metadata["Name"] or name or "unknown", metadata["Version"] or version or "unknown"
     except Exception:  # noqa: BLE001 - damaged metadata still belongs to an extension that can be named
         return name or "unknown", version or "unknown"
-
-
-def summary_of(entry: EntryPoint) -> str:
-    """What the distribution of an entry point says it is, and its name."""
-    name, version = distribution_of(entry)
-    try:
-        summary = entry.dist.metadata["Summary"] if entry.dist else None
-    except Exception:  # noqa: BLE001 - damaged metadata tells no summary
-        summary = None
-    return f"{summary} ({name} {version})" if summary else f"{name} {version}"

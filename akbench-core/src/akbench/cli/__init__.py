@@ -7,7 +7,6 @@ import sys
 from contextlib import suppress
 from importlib import import_module
 from io import TextIOWrapper
-from pathlib import Path
 
 import click
 
@@ -137,7 +136,7 @@ def _fault(error: Exception) -> str:
     import traceback
 
     where = traceback.extract_tb(error.__traceback__)[-1]
-    name = Path(where.filename).name
+    name = os.path.basename(where.filename)  # noqa: PTH119 - pathlib costs every command's start
     return f"{type(error).__name__}: {error} ({name}, line {where.lineno}); AKBENCH_STRICT=1 shows the way there"
 
 
