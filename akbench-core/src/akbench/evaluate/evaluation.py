@@ -37,10 +37,11 @@ DEFAULT_TIMEOUT_SECONDS = 300.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluation:
-    """A judgement and what backs it; `evidence` is what was judged, None if the check could not be started."""
+    """A judgement and what backs it."""
 
     judgement: Judgement
-    evidence: EvaluationEvidence | None
+    request: EvaluationRequest
+    process: ProcessEvidence
     report: bytes
     stdout: Path
     stderr: Path
@@ -91,17 +92,11 @@ def evaluate(
     for path in (rooms.workspace, rooms.home, rooms.tmp):
         sandbox.own(path)
     process, report = _run(rooms, sandbox, environment, request, invocation, scratch, cancelled)
-    evidence = None
-    if process.start_error is None:
-        evidence = EvaluationEvidence(
-            request=request,
-            process=process,
-            report=report[:REPORT_LIMIT],
-            report_truncated=len(report) > REPORT_LIMIT,
-        )
+    judgement = _judge(evaluator, request, process, report)
     return Evaluation(
-        judgement=evaluator.judge(evidence) if evidence else _unstarted(process),
-        evidence=evidence,
+        judgement=judgement,
+        request=request,
+        process=process,
         report=report[:REPORT_LIMIT],
         stdout=process.stdout,
         stderr=process.stderr,
@@ -202,8 +197,16 @@ def _binds(rooms: _Rooms, sandbox: Sandbox, environment: PreparedEnvironment) ->
     )
 
 
-def _unstarted(process: ProcessEvidence) -> Judgement:
-    return Judgement(outcome=Outcome.INFRASTRUCTURE_ERROR, reason=f"could not start: {process.start_error}")
+def _judge(evaluator: Evaluator, request: EvaluationRequest, process: ProcessEvidence, report: bytes) -> Judgement:
+    if process.start_error is not None:
+        return Judgement(outcome=Outcome.INFRASTRUCTURE_ERROR, reason=f"could not start: {process.start_error}")
+    evidence = EvaluationEvidence(
+        request=request,
+        process=process,
+        report=report[:REPORT_LIMIT],
+        report_truncated=len(report) > REPORT_LIMIT,
+    )
+    return evaluator.judge(evidence)
 
 
 class _ReportReader:

@@ -129,8 +129,9 @@ class _Stage:
                 given=_tree(self._unsolved if self.trial.given is None else self.trial.given),
                 checks={name: text.encode() for name, text in self.trial.checks.items()},
             )
-        assert evaluation.evidence is not None, f"the check could not be started: {evaluation.judgement.reason}"
-        return _Judged(evaluation=evaluation, evidence=evaluation.evidence, seconds=time.monotonic() - begun)
+        assert evaluation.process.start_error is None, evaluation.judgement.reason
+        evidence = EvaluationEvidence(request=evaluation.request, process=evaluation.process, report=evaluation.report)
+        return _Judged(evaluation=evaluation, evidence=evidence, seconds=time.monotonic() - begun)
 
 
 def _tree(files: Mapping[str, str]) -> Tree:
