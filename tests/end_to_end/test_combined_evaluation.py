@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from project_under_test import ProjectUnderTest
 
+from akbench.descriptors.document import parse
+
 TASK = "datasets/starter/bug_fix/greet-001"
 COMBINED = """\
 schema_version: "1.0"
@@ -109,3 +111,23 @@ def test_what_is_wrong_in_a_part_is_named_with_line_and_column(
     path.write_text(COMBINED)
     assert done.returncode == 2
     assert place in done.stderr
+
+
+def test_tests_are_sorted_into_the_part_that_ran_them(combined: ProjectUnderTest):
+    path = combined.root / TASK / "evaluator.yaml"
+    mixed = "target: [tests/test_groups.py, tests/test_greeting.py]  # to be sorted"
+    path.write_text(
+        COMBINED.replace("target: [tests/test_groups.py]", mixed).replace(
+            "        regression: [tests/test_greeting.py]\n", ""
+        )
+    )
+    done = combined.akbench("dataset", "validate", "starter", "--sort-tests", "--repetitions", "1")
+    written = parse(path.read_text(), "evaluator.yaml").data["evaluator"]["combine"]
+    path.write_text(COMBINED)
+    assert done.returncode == 0, done.stdout + done.stderr
+    unit, behaviour, size = (part["config"] for part in written)
+    assert unit["target"]
+    assert all(name.startswith("tests/test_groups.py::") for name in unit["target"])
+    assert any(name.startswith("tests/test_greeting.py::") for name in unit["regression"])
+    assert behaviour == {"check": "behaviour.py", "timeout_seconds": 60}
+    assert size == {"max_lines": 2, "allow": ["greeting/**"]}

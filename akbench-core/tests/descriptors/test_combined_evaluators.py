@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from akbench.catalogue import Catalogue
 from akbench.descriptors.document import parse
 from akbench.descriptors.kinds import EvaluatorDescriptor
 from akbench.spec import InputError
@@ -56,3 +59,10 @@ def test_what_is_wrong_is_named_with_line_and_column(name: str):
         described(text)
     assert f"evaluator.yaml:{place}" in str(raised.value)
     assert message in str(raised.value)
+
+
+def test_only_a_task_combines_evaluators(tmp_path: Path):
+    (tmp_path / "descriptors").mkdir()
+    (tmp_path / "descriptors/all.yaml").write_text(HEAD + TWO)
+    with pytest.raises(InputError, match=r"all\.yaml:6:5: evaluators are combined in a task's evaluator\.yaml alone"):
+        Catalogue.load(tmp_path)

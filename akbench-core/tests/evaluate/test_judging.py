@@ -6,6 +6,7 @@ import json
 import shutil
 import threading
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib.resources import as_file, files
 from pathlib import Path
 
@@ -27,6 +28,8 @@ from akbench.spec import (
     JsonValue,
     Judgement,
     Outcome,
+    TestResult,
+    TestRole,
     TreeKind,
 )
 from akbench.testing.contract.agent_stage import environment_with
@@ -140,6 +143,17 @@ def test_the_reports_and_logs_of_parts_are_kept_apart(judged):
     assert {name.split("/")[1] for name in found} == {"restored", "final"}
     assert found["evaluation/final/stdout.log"] == (b"seen\n", "text/plain")
     assert json.loads(found["evaluation/restored/report.jsonl"][0])["given"] is None
+
+
+def test_the_score_of_the_tests_is_told_from_that_of_a_tidy_tree(judged):
+    def says(part, score: float, *tests: TestResult):
+        said = Judgement(outcome=Outcome.FULL_SUCCESS, reason="r", score=score, tests=tests)
+        return replace(part, evaluation=replace(part.evaluation, judgement=said))
+
+    failed = TestResult(id="t", role=TestRole.TARGET, status="failed")
+    parts = says(judged.parts[0], 0.0, failed), says(judged.parts[1], 1.0)
+    assert replace(judged, parts=parts).tested_score == 0.0
+    assert judged.tested_score == judged.judgement.score == 1.0
 
 
 def test_a_comparing_evaluator_without_a_given_tree_is_refused(tmp_path: Path):
