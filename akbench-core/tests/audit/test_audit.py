@@ -82,6 +82,21 @@ def test_a_command_that_a_person_should_look_at_is_a_warning(rule: str, command:
     assert next(each for each in report.findings if each.rule == rule).place == "tool call 2"
 
 
+@pytest.mark.parametrize("name", ["web_search", "WebFetch", "mcp.browser", "fetch_url", "http_request"])
+def test_a_tool_of_the_agents_own_that_reaches_the_network_is_a_warning(name: str):
+    (finding,) = audit(observed(tool_calls=[ToolCall(name=name)])).findings
+    assert (finding.rule, finding.severity.value, finding.evidence) == (
+        "network-attempt",
+        "warning",
+        f"the tool {name}",
+    )
+
+
+@pytest.mark.parametrize("name", ["apply_patch", "Read", "grep", "web_template", "update_plan", "fetch_symbols"])
+def test_other_tools_are_not_flagged(name: str):
+    assert audit(observed(tool_calls=[ToolCall(name=name)])).findings == ()
+
+
 INFORMED = {
     "history-digging": ["git show 8f14e45fceea167a5a36dedd4bea2543cb4a2e71:src/a.py", "git checkout 3f2a9c1d"],
     "package-installation": ["pip install -e .", "python3 -m pip install requests", "npm i left-pad", "uv sync"],

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from akbench.audit.finding import Audit, Finding, RuleOutcome, Severity
 from akbench.audit.rules import CHANGE_RULES, COMMAND_RULES, REQUEST_RULES
-from akbench.audit.shell import read_command
+from akbench.audit.shell import Reading, read_command
 from akbench.sandbox.relay import ModelRequest
 from akbench.spec import ToolCall, TraceEvent
 
@@ -38,9 +38,8 @@ class Observed:
 
 def audit(observed: Observed) -> Audit:
     """Apply every rule."""
-    commands = tuple(_commands(observed))
-    no_commands = None if commands or observed.reports_calls else "the agent's adapter reports no tool calls"
-    readings = tuple((place, read_command(text)) for place, text in commands)
+    readings = tuple(_readings(observed))
+    no_commands = None if readings or observed.reports_calls else "the agent's adapter reports no tool calls"
     found: list[Finding] = []
     outcomes: list[RuleOutcome] = []
     for rule in COMMAND_RULES:
@@ -76,15 +75,15 @@ def unavailable_audit(reason: str) -> Audit:
     return Audit(findings=(), rules=tuple(outcomes))
 
 
-def _commands(observed: Observed) -> Iterator[tuple[str, str]]:
-    """The commands of the tool calls; of an agent that reports none, those that its trace tells."""
+def _readings(observed: Observed) -> Iterator[tuple[str, Reading]]:
+    """What the tool calls did; of an agent that reports none, the commands that its trace tells."""
     for number, call in enumerate(observed.tool_calls, start=1):
-        if call.command is not None:
-            yield f"tool call {number}", call.command
+        reading = Reading(tool=call.name) if call.command is None else read_command(call.command)
+        yield f"tool call {number}", reading
     for number, event in enumerate(observed.trace if not observed.tool_calls else (), start=1):
         if event.kind in _TRACED:
             command = event.data.get("command")
-            yield f"step {number} of the trace", command if isinstance(command, str) else event.text
+            yield f"step {number} of the trace", read_command(command if isinstance(command, str) else event.text)
 
 
 def _finding(rule: str, place: str, severity: Severity, evidence: str) -> Finding:

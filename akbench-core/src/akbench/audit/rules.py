@@ -84,6 +84,10 @@ _CLIENTS = frozenset(
         "wget",
     ]
 )
+_WEB_TOOL = re.compile(
+    r"(?:.*[_.-])?(?:web_?(?:search|fetch|browser)|browser|fetch(?:_url)?|http_?request)", re.IGNORECASE
+)
+"""Names under which agents' own tools reach the network, whoever makes them."""
 _INSTALLERS = frozenset(
     [
         "apk",
@@ -170,6 +174,8 @@ def _network(reading: Reading) -> Iterator[Hit]:
         reaches = command.program in _CLIENTS or (git is not None and git[0] in _REMOTE_WORDS)
         if reaches and not _stays_here(command.text):
             yield Hit(severity=Severity.WARNING, evidence=command.text)
+    if reading.tool is not None and _WEB_TOOL.fullmatch(reading.tool):
+        yield Hit(severity=Severity.WARNING, evidence=f"the tool {reading.tool}")
     for code in reading.code:
         if _NETWORK_CODE.search(code):
             elsewhere = any(not _is_loopback(url) for url in _URL.findall(code))

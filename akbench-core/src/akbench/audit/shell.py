@@ -61,16 +61,12 @@ class Simple:
 
 @dataclass(slots=True)
 class Reading:
-    """Everything that was recognised in a command line."""
+    """Everything that was recognised in a command line; `tool` names a tool of the agent's own that ran none."""
 
+    tool: str | None = None
     commands: list[Simple] = field(default_factory=list)
     code: list[str] = field(default_factory=list)
     written: list[str] = field(default_factory=list)
-
-    def words(self) -> Iterator[str]:
-        """Every word of every command that could name a file."""
-        for command in self.commands:
-            yield from (command.program, *command.arguments)
 
 
 def read_command(text: str) -> Reading:
