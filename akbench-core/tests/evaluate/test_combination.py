@@ -74,6 +74,14 @@ def test_a_part_without_a_score_is_left_out_of_the_mean():
     assert combined([part("failure", 0), silent]).score == 0.0
 
 
+@pytest.mark.parametrize("outcome", ["failure", "regression", "timeout"])
+def test_a_part_that_failed_without_a_score_counts_as_nothing_and_not_as_absent(outcome: str):
+    lost = PartJudgement(
+        id="lost", weight=1, required=True, judgement=Judgement(outcome=Outcome(outcome), reason="it broke a bound")
+    )
+    assert combined([part("full_success", 0), lost]).score == 0.5
+
+
 def test_the_decisive_part_comes_first_in_the_reason():
     found = combined([part("failure optional", 0), part("partial_success", 1), part("full_success", 2)])
     assert found.reason == "part1: partial_success: because 1; part0 (optional): failure: because 0"

@@ -1,8 +1,9 @@
 """One judgement from those of several evaluators. Pure.
 
 The outcome is the worst one among the required parts. The score is the mean of the parts' scores by weight, over the
-parts that gave one. A part that could not judge leaves no gap that an agent could profit from: where it counts (it is
-required or has a weight), the whole could not be judged either and has no score.
+parts that gave one. No part leaves a gap that an agent could profit from: one that failed without a score counts as 0,
+and where one that counts (it is required or has a weight) could not judge, the whole could not be judged either and has
+no score.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ WORST_FIRST = (
     Outcome.FULL_SUCCESS,
 )
 _UNJUDGED = frozenset({Outcome.EVALUATOR_ERROR, Outcome.INFRASTRUCTURE_ERROR})
+_LOST = frozenset({Outcome.FAILURE, Outcome.REGRESSION, Outcome.TIMEOUT})
 _WORST_STATUS_FIRST = ("error", "failed", "missing", "skipped", "passed")
 
 
@@ -67,9 +69,15 @@ def _worst(parts: Iterable[PartJudgement]) -> Outcome:
 
 
 def _score(parts: Sequence[PartJudgement]) -> float | None:
-    scored = [(part.weight, part.judgement.score) for part in parts if part.judgement.score is not None]
+    scored = [(part.weight, score) for part in parts if (score := _score_of(part.judgement)) is not None]
     total = sum(weight for weight, _ in scored)
     return sum(weight * score for weight, score in scored) / total if total else None
+
+
+def _score_of(judgement: Judgement) -> float | None:
+    if judgement.score is None and judgement.outcome in _LOST:
+        return 0.0
+    return judgement.score
 
 
 def _reason(parts: Sequence[PartJudgement], outcome: Outcome) -> str:
