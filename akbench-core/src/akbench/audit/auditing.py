@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from akbench.audit.finding import Audit, Finding, RuleOutcome, Severity
@@ -23,7 +23,7 @@ _TRACED = frozenset(("command", "tool"))
 class Observed:
     """What is known of an agent's way.
 
-    - `tool_calls`, `trace`: as its adapter reported them.
+    - `tool_calls`, `trace`: as its adapter reported them; `redacted` takes secrets out of a text.
     - `reports_calls`: whether the adapter says that it reports tool calls; without, no calls mean nothing.
     - `changes`: path -> added, removed or modified; None if the workspace was not read.
     - `model_requests`: what its model endpoint was asked for; None if it had none.
@@ -34,6 +34,7 @@ class Observed:
     reports_calls: bool
     changes: Mapping[str, str] | None
     model_requests: Sequence[ModelRequest] | None
+    redacted: Callable[[str], str] = str
 
 
 def audit(observed: Observed) -> Audit:
@@ -78,12 +79,13 @@ def unavailable_audit(reason: str) -> Audit:
 def _readings(observed: Observed) -> Iterator[tuple[str, Reading]]:
     """What the tool calls did; of an agent that reports none, the commands that its trace tells."""
     for number, call in enumerate(observed.tool_calls, start=1):
-        reading = Reading(tool=call.name) if call.command is None else read_command(call.command)
+        reading = Reading(tool=call.name) if call.command is None else read_command(observed.redacted(call.command))
         yield f"tool call {number}", reading
     for number, event in enumerate(observed.trace if not observed.tool_calls else (), start=1):
         if event.kind in _TRACED:
             command = event.data.get("command")
-            yield f"step {number} of the trace", read_command(command if isinstance(command, str) else event.text)
+            text = command if isinstance(command, str) else event.text
+            yield f"step {number} of the trace", read_command(observed.redacted(text))
 
 
 def _finding(rule: str, place: str, severity: Severity, evidence: str) -> Finding:

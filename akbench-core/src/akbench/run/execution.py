@@ -167,7 +167,7 @@ def _work(
     folder.enter(RunState.COLLECTING)
     captured = _collect(equipment, folder, worktree, rooms, scratch, progress)
     _keep_observations(equipment, folder, scratch, progress)
-    folder.write_json("audit.json", _audit(spec, progress))
+    folder.write_json("audit.json", _audit(spec, folder, progress))
     if progress.outcome is not None and progress.outcome.status in EVALUATED:
         folder.enter(RunState.EVALUATING)
         _evaluate(spec, equipment, folder, captured, scratch, cancelled, progress)
@@ -325,11 +325,12 @@ def _keep_observations(equipment: Equipment, folder: RunFolder, scratch: Path, p
     )
 
 
-def _audit(spec: RunSpec, progress: _Progress) -> Audit:
+def _audit(spec: RunSpec, folder: RunFolder, progress: _Progress) -> Audit:
     outcome, changes = progress.outcome, progress.changes
     observed = Observed(
         tool_calls=outcome.tool_calls if outcome else (),
         trace=outcome.trace if outcome else (),
+        redacted=folder.redacted,
         reports_calls=spec.agent_capabilities.get("tool_trace") == Support.YES,
         changes=None if changes is None else {each.path: each.change for each in changes},
         model_requests=progress.model_requests,
