@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parent))
+
 from akbench import spec
 from akbench_evaluators.command import CommandEvaluator
 from akbench_evaluators.pytest_suite import PytestEvaluator

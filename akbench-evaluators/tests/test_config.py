@@ -64,8 +64,18 @@ def test_a_bad_command_configuration_names_the_key_and_the_mend(change, key, men
     assert repr(key) in str(refused.value)
 
 
-NEEDED = {"pytest": {"target": ["tests"]}, "command": {"command": ["true"]}}
-WITHOUT_DEFAULT = {"test_timeout_seconds"}
+NEEDED = {
+    "pytest": {"target": ["tests"]},
+    "command": {"command": ["true"]},
+    "python": {"check": "behaviour.py"},
+    "static-analysis": {"tool": "ruff"},
+    "diff": {},
+}
+WITHOUT_DEFAULT = {
+    "pytest": {"test_timeout_seconds"},
+    "static-analysis": {"command", "format", "silent_exit_codes", "paths", "options", "configuration", "zero_at"},
+    "diff": {"max_files", "max_lines", "max_bytes", "allow", "forbid", "uncounted", "noise"},
+}
 
 
 @pytest.mark.parametrize("record", hooks.akbench_register_evaluators(), ids=lambda record: record.id)
@@ -76,9 +86,8 @@ def test_the_defaults_of_a_registered_descriptor_are_accepted_and_every_key_is_d
     assert evaluator["adapter"] == record.id
     needed = NEEDED[record.id]
     _adapter(record).check_config(evaluator["config"] | needed)
-    assert set(evaluator["configuration_schema"]) == set(evaluator["config"]) | set(needed) | (
-        WITHOUT_DEFAULT if record.id == "pytest" else set()
-    )
+    without_default = WITHOUT_DEFAULT.get(record.id, set())
+    assert set(evaluator["configuration_schema"]) == set(evaluator["config"]) | set(needed) | without_default
 
 
 def _descriptor(record):

@@ -9,3 +9,15 @@ class TestPytest(EvaluatorContract):
 
 class TestCommand(EvaluatorContract):
     descriptor = "akbench_evaluators:descriptors/command.yaml"
+
+
+class TestPython(EvaluatorContract):
+    descriptor = "akbench_evaluators:descriptors/python.yaml"
+
+
+class TestStaticAnalysis(EvaluatorContract):
+    descriptor = "akbench_evaluators:descriptors/static-analysis.yaml"
+
+
+class TestDiff(EvaluatorContract):
+    descriptor = "akbench_evaluators:descriptors/diff.yaml"

@@ -48,7 +48,7 @@ scripts:
   - match: "`greet` loses a member"
     when: {reasoning_effort: xhigh}
     steps:
-      - run: git log --oneline
+      - run: git log --oneline --all
         usage: {input_tokens: 800, cached_input_tokens: 60, output_tokens: 12, reasoning_output_tokens: 4}
       - fail: http_500
   - match: "`greet` loses a member"
@@ -234,3 +234,19 @@ def test_kill_9_of_the_harness_ends_codex_and_what_it_runs(project, sleep_marker
     assert shown["status"] == "incomplete"
     (run,) = shown["run_list"]
     assert (run["state"], run["interrupted"], run["solved"]) == ("EXECUTING", True, None)
+
+
+def test_the_audit_flags_a_search_of_all_history_and_accuses_no_honest_run(finished: Finished):
+    def audit(name: str) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads((finished.folder(name) / "audit.json").read_text())
+        assert {rule["unavailable"] for rule in found["rules"]} == {None}
+        return found
+
+    assert audit("right")["findings"] == []
+    (finding,) = audit("refused")["findings"]
+    assert (finding["rule"], finding["severity"]) == ("history-digging", "warning")
+    assert finding["evidence"] == "git log --oneline --all"
+    shown = {run["id"]: run["audit"]["findings"] for run in finished.shown["run_list"]}
+    assert shown[finished.folder("refused").name] == [finding]
+    told = finished.project.akbench("experiment", "show", finished.shown["id"]).stdout
+    assert f"{finished.folder('refused').name}: the audit of its way found 1 warning;" in told

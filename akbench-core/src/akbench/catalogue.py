@@ -318,7 +318,10 @@ def _packaged(resource: str, extension: Extension) -> Snapshot[Descriptor]:
 
 
 def _snapshot(document: Any, origin: str) -> Snapshot[Descriptor]:
-    return load_document(document, KINDS[kind_of(document)], origin=origin)
+    found = load_document(document, KINDS[kind_of(document)], origin=origin)
+    if isinstance(found.model, EvaluatorDescriptor) and found.model.evaluator.combine:
+        raise found.document.error("evaluators are combined in a task's evaluator.yaml alone", ("evaluator", "combine"))
+    return found
 
 
 def _did_you_mean(name: str, known: list[str]) -> str:

@@ -10,7 +10,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from akbench import __version__
@@ -23,9 +23,11 @@ from akbench.descriptors.configuration import NamedVariable
 from akbench.descriptors.kinds import ExperimentDescriptor, RuntimeDescriptor
 from akbench.descriptors.snapshot import Snapshot, load
 from akbench.environments import AUTO, ReadyEnvironment, ready_environment, strongest_environment
+from akbench.evaluate.judging import ReadyEvaluator
 from akbench.experiment.configuration import complete_configuration
 from akbench.experiment.plan import Plan, PlannedRun, Variant
 from akbench.experiment.planner import SCRIPTED_MODEL, ResolvedEnvironment, plan_experiment, select_tasks
+from akbench.experiment.publication import brought_by
 from akbench.project import Project, cache_faults, cache_folder
 from akbench.run.execution import Equipment, Upstream, execute
 from akbench.run.journal import RunFolder
@@ -33,7 +35,6 @@ from akbench.run.record import Event, ExperimentEnd, ExperimentRecord, RunResult
 from akbench.run.runtime_work import ReadyPlugin, ReadyRuntime
 from akbench.spec import (
     AkbenchError,
-    Evaluator,
     HostError,
     InputError,
     JsonValue,
@@ -107,7 +108,7 @@ class ReadyTask:
     assembled: AssembledTask
     snapshot: TreeSnapshot
     environment: PreparedEnvironment
-    evaluator: Evaluator
+    evaluators: tuple[ReadyEvaluator, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,19 +234,33 @@ def _check_script(experiment: Snapshot[ExperimentDescriptor], project: Project) 
         ScriptedModel.load(path)
 
 
-def task_evaluator(task: Task, catalogue: Catalogue) -> tuple[Adapter, Evaluator]:
-    """The task's evaluator with its configuration checked. Raises `InputError` with the place in evaluator.yaml."""
-    part = task.evaluator.model.evaluator
+def task_evaluators(task: Task, catalogue: Catalogue) -> tuple[ReadyEvaluator, ...]:
+    """The task's evaluators with their configuration checked. Raises `InputError` with the place in evaluator.yaml."""
+    return tuple(_task_evaluator(task, catalogue, index) for index in range(len(task.evaluator.model.evaluator.parts)))
+
+
+def _task_evaluator(task: Task, catalogue: Catalogue, index: int) -> ReadyEvaluator:
+    whole, document = task.evaluator.model.evaluator, task.evaluator.document
+    part, way = whole.parts[index], whole.way(index)
     try:
         adapter, evaluator = catalogue.evaluator_adapter(part.adapter)
     except InputError as error:
-        raise task.evaluator.document.error(error.message, ("evaluator", "adapter")) from error
+        raise document.error(error.message, (*way, "adapter")) from error
     try:
         with adapter.guard("cannot check its configuration"):
             evaluator.check_config(part.config)
+            needed = evaluator.check_files(part.config)
+        for name in needed:
+            _require_check(task, name)
     except InputError as error:
-        raise task.evaluator.document.error(error.message, ("evaluator", "config")) from error
-    return adapter, evaluator
+        raise document.error(error.message, (*way, "config")) from error
+    return ReadyEvaluator(part=part, evaluator=evaluator, distribution=adapter.distribution, version=adapter.version)
+
+
+def _require_check(task: Task, name: str) -> None:
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts or not (task.checks / path).is_file():
+        raise InputError(f"there is no file checks/{name} in the task's folder; put the check script there")
 
 
 def check_task(task: Task, catalogue: Catalogue) -> None:
@@ -258,7 +273,7 @@ def check_task(task: Task, catalogue: Catalogue) -> None:
         catalogue.find("category", task.descriptor.task.category)
     except InputError as error:
         raise task.snapshot.document.error(error.message, ("task", "category")) from error
-    task_evaluator(task, catalogue)
+    task_evaluators(task, catalogue)
 
 
 def make_ready(task: Task, dataset: Dataset, catalogue: Catalogue, cache: Path) -> ReadyTask:
@@ -290,7 +305,7 @@ def _ready_task(task: Task, dataset: Dataset, catalogue: Catalogue, cache: Path)
         assembled=assembled,
         snapshot=take_snapshot(assembled.given, cache),
         environment=environment,
-        evaluator=task_evaluator(task, catalogue)[1],
+        evaluators=task_evaluators(task, catalogue),
     )
 
 
@@ -404,7 +419,7 @@ def _equipment(context: _Context, run: PlannedRun, variant: Variant) -> Equipmen
         agent=agent.agent,
         runtime=agent.runtime,
         plugins=agent.plugins,
-        evaluator=ready.evaluator,
+        evaluators=ready.evaluators,
         sandbox=context.loaded.environment.sandbox,
         upstream=context.upstream,
         declared=agent.declared,
@@ -419,7 +434,6 @@ def _run_spec(context: _Context, run: PlannedRun, variant: Variant) -> RunSpec:
     task = next(task for task in loaded.plan.tasks if task.id == run.task_id)
     ready, agent = context.ready[run.task_id], context.agents[variant.id]
     limits = [loaded.plan.timeout_seconds, *([task.timeout_seconds] if task.timeout_seconds else [])]
-    evaluator = ready.assembled.task.evaluator.model
     return RunSpec(
         experiment_id=record.id,
         run_id=run.id,
@@ -433,8 +447,8 @@ def _run_spec(context: _Context, run: PlannedRun, variant: Variant) -> RunSpec:
         commit=ready.snapshot.commit,
         environment=ready.environment.key,
         python_version=platform.python_version(),
-        evaluator=evaluator.evaluator.adapter,
-        evaluator_version=task_evaluator(ready.assembled.task, loaded.catalogue)[0].version,
+        evaluator="+".join(each.part.adapter for each in ready.evaluators),
+        evaluator_version="+".join(each.version for each in ready.evaluators),
         sandbox=loaded.plan.sandbox,
         sandbox_facts=loaded.environment.facts,
         agent_version=agent.version,
@@ -605,8 +619,9 @@ def _extensions(loaded: Loaded) -> dict[str, str]:
         adapters.append(loaded.catalogue.agent_adapter(variant.agent.adapter)[0])
         adapters += [loaded.catalogue.runtime_adapter(variant.runtime.adapter)[0]] if variant.runtime else []
         adapters += [loaded.catalogue.plugin_adapter(plugin.adapter)[0] for plugin in variant.plugins]
-    adapters += [task_evaluator(task, loaded.catalogue)[0] for task in loaded.tasks()]
-    return {"akbench-core": __version__} | {each.distribution: each.version for each in adapters}
+    found = {"akbench-core": __version__} | {each.distribution: each.version for each in adapters}
+    judges = (each for task in loaded.tasks() for each in brought_by(task, loaded.catalogue))
+    return found | {each.distribution: each.version for each in judges}
 
 
 def _metric_functions(loaded: Loaded) -> dict[str, Callable[..., Any]]:

@@ -93,6 +93,15 @@ class TestEvaluatorTakesAll(Lies):
             pass
 
 
+class TestEvaluatorWantsWhatNobodyGives(Lies):
+    """Names a tree that there is none of."""
+
+    fails = "test_what_it_wants_to_see_is_said_in_the_contracts_words"
+
+    class adapter(Answering):
+        judges = "everything"
+
+
 class TestEvaluatorNeverContent(Lies):
     fails = "test_a_solved_tree_succeeds"
 

@@ -107,7 +107,7 @@ def akbench(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 def test_the_command_verify_says_what_it_checked_and_ends_with_1_on_a_fault(folder, data):
     good = akbench(data.parent, "store", "verify")
     assert (good.returncode, good.stderr) == (0, "")
-    assert "of 1 finished runs in 1 experiments; 1 unfinished" in good.stdout
+    assert "of 1 finished runs and their 0 later gradings in 1 experiments; 1 unfinished" in good.stdout
     flip(folder.run_path("run-0001") / "diff.patch")
     bad = akbench(data.parent, "store", "verify")
     assert bad.returncode == 1
@@ -122,7 +122,7 @@ def test_the_command_rebuild_makes_the_index_and_says_what_is_in_it(folder, data
     done = akbench(data.parent, "store", "rebuild")
     assert (done.returncode, done.stdout, done.stderr) == (0, "indexed 1 experiments with 4 runs\n", "")
     listed = akbench(data.parent, "store", "rebuild", "--json")
-    assert json.loads(listed.stdout) == {"experiments": 1, "runs": 4, "unreadable": []}
+    assert json.loads(listed.stdout) == {"experiments": 1, "runs": 4, "gradings": 0, "unreadable": []}
 
 
 def test_the_command_rebuild_ends_with_3_while_an_experiment_runs(folder, data):

@@ -13,10 +13,9 @@ from akbench.spec import (
     JsonValue,
     Judgement,
     Outcome,
-    ProcessEvidence,
 )
 from akbench_evaluators.config import reject_unknown_keys, require_seconds, texts
-from akbench_evaluators.process_ending import describe_ending, describe_exit, judge_unstarted
+from akbench_evaluators.process_ending import describe_exit, judge_cut_short, judge_unstarted
 from akbench_evaluators.shipment import runner_argv, runner_files
 from akbench_evaluators.signed_report import read_report
 
@@ -58,15 +57,7 @@ class CommandEvaluator(Evaluator):
             return _verdict(Outcome.EVALUATOR_ERROR, f"the command could not be started: {last['reason']}")
         if last["kind"] == "ended":
             return _ended(last["exit_code"], _success_exit_codes(evidence.request.config))
-        return _cut_short(evidence.process)
-
-
-def _cut_short(process: ProcessEvidence) -> Judgement:
-    if process.cancelled:
-        return _verdict(Outcome.INFRASTRUCTURE_ERROR, "the check was cancelled")
-    if process.timed_out:
-        return _verdict(Outcome.TIMEOUT, "the command ran out of time")
-    return _verdict(Outcome.FAILURE, f"the tested code ended the check ({describe_ending(process)})")
+        return judge_cut_short(evidence.process)
 
 
 def _ended(exit_code: int, success: tuple[int, ...]) -> Judgement:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 
 from akbench.spec import InputError, JsonValue
 
-__all__ = ["reject_unknown_keys", "require_seconds", "texts"]
+__all__ = ["count", "flag", "reject_unknown_keys", "require_seconds", "text", "texts"]
 
 LONGEST_SECONDS = 7 * 24 * 3600
 
@@ -39,6 +39,30 @@ def require_seconds(config: Mapping[str, JsonValue], key: str) -> None:
         raise InputError(
             f"evaluator config: {key!r} is {value!r}; make it a positive number of seconds, at most {LONGEST_SECONDS}"
         )
+
+
+def text(config: Mapping[str, JsonValue], key: str) -> str | None:
+    """The non-empty string at `key`, None when it is absent."""
+    value = config.get(key)
+    if value is None or (isinstance(value, str) and value and "\0" not in value):
+        return value
+    raise InputError(f"evaluator config: {key!r} is {value!r}; make it a text, in quotes")
+
+
+def count(config: Mapping[str, JsonValue], key: str, *, least: int = 0) -> int | None:
+    """The integer at `key`, at least `least`; None when it is absent."""
+    value = config.get(key)
+    if value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= least):
+        return value
+    raise InputError(f"evaluator config: {key!r} is {value!r}; make it an integer, at least {least}")
+
+
+def flag(config: Mapping[str, JsonValue], key: str, *, default: bool) -> bool:
+    """The truth value at `key`."""
+    value = config.get(key, default)
+    if isinstance(value, bool):
+        return value
+    raise InputError(f"evaluator config: {key!r} is {value!r}; make it true or false")
 
 
 def _text(item: JsonValue, key: str) -> str:

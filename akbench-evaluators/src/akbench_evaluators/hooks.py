@@ -7,7 +7,7 @@ from akbench.spec import EvaluatorRecord, hookimpl
 
 @hookimpl
 def akbench_register_evaluators() -> list[EvaluatorRecord]:
-    """The evaluators `pytest` and `command`."""
+    """The evaluators `pytest`, `command`, `python`, `static-analysis` and `diff`."""
     return [
         EvaluatorRecord(
             id="pytest",
@@ -20,5 +20,23 @@ def akbench_register_evaluators() -> list[EvaluatorRecord]:
             target="akbench_evaluators.command:CommandEvaluator",
             summary="Runs one command and judges by its exit code",
             descriptors=("akbench_evaluators:descriptors/command.yaml",),
+        ),
+        EvaluatorRecord(
+            id="python",
+            target="akbench_evaluators.python_check:PythonCheck",
+            summary="Runs a check script that reaches the product's code in other processes alone",
+            descriptors=("akbench_evaluators:descriptors/python.yaml",),
+        ),
+        EvaluatorRecord(
+            id="static-analysis",
+            target="akbench_evaluators.static_analysis:StaticAnalysis",
+            summary="Counts what an analysis tool finds in the work and did not find before",
+            descriptors=("akbench_evaluators:descriptors/static-analysis.yaml",),
+        ),
+        EvaluatorRecord(
+            id="diff",
+            target="akbench_evaluators.diff:DiffEvaluator",
+            summary="Measures how much was changed, where, and what was left lying about",
+            descriptors=("akbench_evaluators:descriptors/diff.yaml",),
         ),
     ]

@@ -6,7 +6,7 @@ import signal
 
 from akbench.spec import Judgement, Outcome, ProcessEvidence
 
-__all__ = ["describe_ending", "describe_exit", "judge_unstarted"]
+__all__ = ["describe_ending", "describe_exit", "judge_cut_short", "judge_unstarted"]
 
 _TAIL_BYTES = 4_096
 
@@ -37,6 +37,16 @@ def judge_unstarted(process: ProcessEvidence) -> Judgement:
         return Judgement(outcome=Outcome.INFRASTRUCTURE_ERROR, reason="the check was cancelled")
     reason = f"the check did not begin ({describe_ending(process)}): {_last_error_line(process)}"
     return Judgement(outcome=Outcome.EVALUATOR_ERROR, reason=reason)
+
+
+def judge_cut_short(process: ProcessEvidence) -> Judgement:
+    """The verdict where the runner came to work and its report has no end."""
+    if process.cancelled:
+        return Judgement(outcome=Outcome.INFRASTRUCTURE_ERROR, reason="the check was cancelled")
+    if process.timed_out:
+        return Judgement(outcome=Outcome.TIMEOUT, reason="the check ran out of time", score=0.0)
+    reason = f"the tested code ended the check ({describe_ending(process)})"
+    return Judgement(outcome=Outcome.FAILURE, reason=reason, score=0.0)
 
 
 def _last_error_line(process: ProcessEvidence) -> str:

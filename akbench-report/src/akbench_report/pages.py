@@ -230,6 +230,7 @@ def _tasks(press: _Press, histories: Sequence[TaskHistory]) -> Iterator[File]:
 def _run(press: _Press, store: Store, case: Case, repetitions: Sequence[Case]) -> File:
     run = case.run
     events, calls = store.events(run), store.tool_calls(run)
+    evaluation, audit = store.evaluation(run), store.audit(run)
     message, message_left_out = wording.cut(run.final_message or "", MESSAGE_CHARACTERS)
     return press.page(
         links.run_page(run.experiment_id, run.id),
@@ -245,6 +246,11 @@ def _run(press: _Press, store: Store, case: Case, repetitions: Sequence[Case]) -
         message=message,
         message_left_out=message_left_out,
         diff=_diff(store, run),
+        evaluation=evaluation,
+        evaluator_names="+".join(part.adapter for part in evaluation.parts) if evaluation else "",
+        gradings=store.gradings(run),
+        audit=audit,
+        audit_titles={rule.id: rule.title for rule in audit.rules} if audit else {},
         tests={role: _tests(run, role) for role in TestRole},
         test_rows=ROWS,
     )

@@ -122,7 +122,7 @@ def _write_descriptors(repository: _Repository) -> list[AgentDescriptor]:
 
 def _judges_a_task(text: str) -> bool:
     part = parse(text, "evaluator").data.get("evaluator")
-    return isinstance(part, dict) and "config" in part
+    return isinstance(part, dict) and not part.keys().isdisjoint({"config", "combine"})
 
 
 def _write_variant(repository: _Repository, variant: Variant) -> bool:

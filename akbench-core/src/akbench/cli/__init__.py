@@ -21,6 +21,7 @@ COMMANDS = {
     "dataset": ("akbench.cli.dataset:dataset", "List, validate and make datasets."),
     "descriptor": ("akbench.cli.descriptor:descriptor", "List, show and validate descriptors; write their schemas."),
     "doctor": ("akbench.cli.doctor:doctor", "Say what this machine has and lacks, and how to mend it."),
+    "evaluate": ("akbench.cli.evaluate:evaluate", "Judge stored runs again, without running the agent."),
     "experiment": ("akbench.cli.experiment:experiment", "Validate, plan, run, list and show experiments."),
     "export": ("akbench.cli.export:export", "Write a stored experiment in another format."),
     "extension": ("akbench.cli.extension:extension", "List, show and check the installed extensions."),

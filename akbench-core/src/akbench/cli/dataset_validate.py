@@ -20,6 +20,7 @@ from akbench.dataset.environment import environment_key
 from akbench.dataset.verdict import Verdict, VerdictKey, verdict_path, write_verdict
 from akbench.descriptors.kinds import Filters
 from akbench.environments import ReadyEnvironment, strongest_environment
+from akbench.experiment.publication import brought_by
 from akbench.pipeline import check_task, clean_quietly, make_ready
 from akbench.project import Project, cache_folder
 from akbench.publish.campaign import TaskReport, validate_all
@@ -126,8 +127,7 @@ class Campaign:
             )
 
     def _key(self, task: Task) -> VerdictKey:
-        adapter, _ = self.catalogue.evaluator_adapter(task.evaluator.model.evaluator.adapter)
-        return task.verdict_key(adapter.distribution, adapter.version)
+        return task.verdict_key(brought_by(task, self.catalogue))
 
     def _stored(self, task: Task) -> Verdict | None:
         """The stored verdict if it holds on this machine as well."""
@@ -168,7 +168,7 @@ class Campaign:
             assembled=ready.assembled,
             snapshot=ready.snapshot,
             environment=ready.environment,
-            evaluator=ready.evaluator,
+            evaluators=ready.evaluators,
             sandbox=self.environment.sandbox,
             sandbox_name=self.environment.sandbox_id,
             cache=cache_folder(),

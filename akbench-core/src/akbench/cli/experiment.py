@@ -112,14 +112,27 @@ def list_experiments(project_dir: Path, *, as_json: bool) -> None:
 @json_option
 def show(experiment_id: str, project_dir: Path, *, as_json: bool) -> None:
     """Show the experiment EXPERIMENT_ID: status, variants, runs."""
+    from akbench.cli.audit import audit_json, print_audits
+    from akbench.cli.grading import grading_json, print_gradings
     from akbench.store.query import Store
 
-    view = Store(Project.at(project_dir).data).experiment(experiment_id)
+    store = Store(Project.at(project_dir).data)
+    view = store.experiment(experiment_id)
     if as_json:
-        print_json(_experiment_json(view) | {"run_list": [_run_json(each) for each in view.runs]})
+        runs = [
+            _run_json(each)
+            | {
+                "gradings": [grading_json(grading) for grading in store.gradings(each)],
+                "audit": audit_json(store.audit(each)),
+            }
+            for each in view.runs
+        ]
+        print_json(_experiment_json(view) | {"run_list": runs})
         return
     _print_summary(view)
     _print_runs(view)
+    print_gradings([(each, store.gradings(each)) for each in view.runs])
+    print_audits([(each, store.audit(each)) for each in view.runs])
 
 
 def confirm_and_run(loaded: Loaded, *, yes: bool = False, as_json: bool = False) -> int:

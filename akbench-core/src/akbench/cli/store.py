@@ -32,7 +32,8 @@ def rebuild(project_dir: Path, *, as_json: bool) -> None:
     if as_json:
         print_json(asdict(rebuilt))
         return
-    say(f"indexed {rebuilt.experiments} experiments with {rebuilt.runs} runs")
+    beside = f"; {rebuilt.gradings} later gradings lie beside them" if rebuilt.gradings else ""
+    say(f"indexed {rebuilt.experiments} experiments with {rebuilt.runs} runs{beside}")
     for message in rebuilt.unreadable:
         say(f"left out: {message}", err=True)
 
@@ -53,8 +54,9 @@ def verify(ctx: click.Context, project_dir: Path, *, as_json: bool) -> None:
         print_json(asdict(found))
     else:
         say(
-            f"checked {found.files} files ({found.size} bytes) of {found.finished} finished runs in "
-            f"{found.experiments} experiments; {found.unfinished} unfinished runs have nothing to check yet"
+            f"checked {found.files} files ({found.size} bytes) of {found.finished} finished runs and their "
+            f"{found.gradings} later gradings in {found.experiments} experiments; "
+            f"{found.unfinished} unfinished runs have nothing to check yet"
         )
         if found.faults:
             print_table(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -20,11 +20,19 @@ from akbench.descriptors.snapshot import Snapshot, load
 from akbench.plain_yaml import read_text
 from akbench.spec import InputError
 
-__all__ = ["UNWRITTEN", "Dataset", "Task", "find_dataset", "list_datasets", "load_dataset"]
+__all__ = ["UNWRITTEN", "Brought", "Dataset", "Task", "find_dataset", "list_datasets", "load_dataset"]
 
 UNWRITTEN = "<!-- akbench: to be written by a person; remove this line then -->"
 """Marks a description that a program has made the skeleton of; no such task is run."""
 TASK_FILES = ("task.yaml", "description.md", "repository.yaml", "evaluator.yaml")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Brought:
+    """The distribution that brings an evaluator of a task, and its version."""
+
+    distribution: str
+    version: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,15 +82,24 @@ class Task:
         """Fixes that look right and are not: patches against the given tree, by name."""
         return tuple(sorted((self.folder / "naive").glob("*.patch")))
 
-    def verdict_key(self, distribution: str, version: str) -> VerdictKey:
-        """What a verdict must be about to hold for this task, judged by that version of its evaluator."""
-        content = hashlib.sha256(f"{self.digest} {self.repository_digest}".encode()).hexdigest()
-        adapter = self.evaluator.model.evaluator.adapter
-        return VerdictKey(content=content, evaluator=adapter, distribution=distribution, version=version)
+    @property
+    def checks(self) -> Path:
+        """The folder of check scripts, which lie in no tree; may be absent."""
+        return self.folder / "checks"
 
-    def quarantined(self, distribution: str, version: str) -> tuple[str, ...]:
+    def verdict_key(self, brought_by: Sequence[Brought]) -> VerdictKey:
+        """What a verdict must be about to hold for this task, judged by these versions of its evaluators."""
+        content = hashlib.sha256(f"{self.digest} {self.repository_digest}".encode()).hexdigest()
+        return VerdictKey(
+            content=content,
+            evaluator="+".join(part.adapter for part in self.evaluator.model.evaluator.parts),
+            distribution="+".join(each.distribution for each in brought_by),
+            version="+".join(each.version for each in brought_by),
+        )
+
+    def quarantined(self, brought_by: Sequence[Brought]) -> tuple[str, ...]:
         """The tests that a verdict which holds found flaky."""
-        if self.verdict is None or self.verdict.key != self.verdict_key(distribution, version):
+        if self.verdict is None or self.verdict.key != self.verdict_key(brought_by):
             return ()
         return tuple(test.id for test in self.verdict.quarantined)
 
@@ -258,7 +275,7 @@ def _check_verdicts(folder: Path, tasks: set[str]) -> None:
 
 
 def _check_tests(task: Task) -> None:
-    parts = ("mutations", "solution", "naive")
+    parts = ("mutations", "solution", "naive", "checks")
     for folder in (task.hidden_tests, task.public_tests, *(task.folder / name for name in parts)):
         if folder.exists() and not folder.is_dir():
             raise InputError("is no folder; make it one or remove it", place=str(folder))

@@ -21,7 +21,7 @@ class VerdictKey(Part):
     """What a verdict is about: with any other of these it says nothing.
 
     `content` covers every file of the task's folder and its repository; the evaluator is named with the distribution
-    that brings it.
+    that brings it. Of several evaluators the names stand in their order, joined by ``+``.
     """
 
     content: str

@@ -85,7 +85,11 @@ class EvaluatorTrial(Part):
     """The files that differ in the tree that is not solved."""
     code: RelativePath
     """A Python file of the tree that the check runs or imports, and the agent could have written."""
+    given: dict[RelativePath, str] | None = None
+    """The tree that the agent was given, for an evaluator that compares with it; the unsolved tree if not said."""
     hidden: tuple[RelativePath, ...] = ()
     """The hidden tests among the files."""
+    checks: dict[RelativePath, str] = Field(default_factory=dict)
+    """The files of the task's checks folder."""
     requirements: tuple[str, ...] = ()
     """What the check needs installed, name==version, the whole closure."""

@@ -17,6 +17,7 @@ from akbench.spec import (
     EvaluationInvocation,
     EvaluationRequest,
     Evaluator,
+    InputError,
     JsonValue,
     Judgement,
     Limits,
@@ -36,9 +37,11 @@ DEFAULT_TIMEOUT_SECONDS = 300.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluation:
-    """A judgement and the files that back it."""
+    """A judgement and what backs it."""
 
     judgement: Judgement
+    request: EvaluationRequest
+    process: ProcessEvidence
     report: bytes
     stdout: Path
     stderr: Path
@@ -50,6 +53,7 @@ class _Rooms:
     """The folders of one evaluation on the host."""
 
     workspace: Path
+    given: Path | None
     tools: Path
     home: Path
     tmp: Path
@@ -67,14 +71,21 @@ def evaluate(
     scratch: Path,
     cancelled: threading.Event,
     quarantined: tuple[str, ...] = (),
+    given: Tree | None = None,
+    checks: Mapping[str, bytes] | None = None,
 ) -> Evaluation:
     """Judge `tree` with `evaluator`, without the `quarantined` tests.
 
-    `scratch` is an empty folder; whoever made it removes it.
+    `given` is what the agent was given, for an evaluator that compares with it; `checks` are the files of the task's
+    checks folder. `scratch` is an empty folder; whoever made it removes it.
     """
-    rooms = _rooms(scratch)
+    rooms = _rooms(scratch, with_given=evaluator.needs_given)
     tree.materialise(rooms.workspace)
-    request = _request(rooms, sandbox, environment, hidden_files, python_path, config, quarantined)
+    if rooms.given is not None:
+        if given is None:
+            raise InputError("the evaluator compares with the tree that the agent was given, and here is none")
+        given.materialise(rooms.given)
+    request = _request(rooms, sandbox, environment, hidden_files, python_path, config, quarantined, checks or {})
     invocation = evaluator.prepare(request)
     for name, content in invocation.files.items():
         (rooms.tools / name).write_bytes(content)
@@ -84,6 +95,8 @@ def evaluate(
     judgement = _judge(evaluator, request, process, report)
     return Evaluation(
         judgement=judgement,
+        request=request,
+        process=process,
         report=report[:REPORT_LIMIT],
         stdout=process.stdout,
         stderr=process.stderr,
@@ -91,10 +104,17 @@ def evaluate(
     )
 
 
-def _rooms(scratch: Path) -> _Rooms:
-    rooms = _Rooms(workspace=scratch / "workspace", tools=scratch / "tools", home=scratch / "home", tmp=scratch / "tmp")
-    for path in (rooms.workspace, rooms.tools, rooms.home, rooms.tmp):
-        path.mkdir(parents=True)
+def _rooms(scratch: Path, *, with_given: bool) -> _Rooms:
+    rooms = _Rooms(
+        workspace=scratch / "workspace",
+        given=scratch / "given" if with_given else None,
+        tools=scratch / "tools",
+        home=scratch / "home",
+        tmp=scratch / "tmp",
+    )
+    for path in (rooms.workspace, rooms.given, rooms.tools, rooms.home, rooms.tmp):
+        if path is not None:
+            path.mkdir(parents=True)
     return rooms
 
 
@@ -106,6 +126,7 @@ def _request(
     python_path: tuple[str, ...],
     config: Mapping[str, JsonValue],
     quarantined: tuple[str, ...],
+    checks: Mapping[str, bytes],
 ) -> EvaluationRequest:
     workspace = sandbox.inside("workspace", rooms.workspace)
     timeout = config.get("timeout_seconds")
@@ -127,6 +148,8 @@ def _request(
         timeout_seconds=float(timeout) if isinstance(timeout, int | float) else DEFAULT_TIMEOUT_SECONDS,
         config=config,
         quarantined=quarantined,
+        given=sandbox.inside("given", rooms.given) if rooms.given else None,
+        checks=checks,
     )
 
 
@@ -147,7 +170,7 @@ def _run(
                 environ=invocation.environ,
                 cwd=request.workspace,
                 binds=_binds(rooms, sandbox, environment),
-                stdin=b"",
+                stdin=invocation.stdin,
                 stdout=scratch / "stdout.log",
                 stderr=scratch / "stderr.log",
                 limits=Limits(timeout_seconds=request.timeout_seconds),
@@ -167,6 +190,7 @@ def _binds(rooms: _Rooms, sandbox: Sandbox, environment: PreparedEnvironment) ->
 
     return (
         bind("workspace", rooms.workspace, writable=True),
+        *((bind("given", rooms.given, writable=False),) if rooms.given else ()),
         bind("tools", rooms.tools, writable=False),
         bind("home", rooms.home, writable=True),
         *environment_binds(environment),

@@ -139,13 +139,13 @@ def _check_evaluators(experiment: ExperimentSnapshot, catalogue: Catalogue, task
         except InputError as error:
             raise rejected(experiment, error.message, location) from error
     for task in tasks:
-        adapter = task.evaluator.model.evaluator.adapter
-        if adapter not in allowed:
-            raise rejected(
-                experiment,
-                f"task {task.descriptor.id!r} is judged by {adapter!r}, which is not among the evaluators",
-                ("experiment", "evaluation", "evaluators"),
-            )
+        for adapter in (part.adapter for part in task.evaluator.model.evaluator.parts):
+            if adapter not in allowed:
+                raise rejected(
+                    experiment,
+                    f"task {task.descriptor.id!r} is judged by {adapter!r}, which is not among the evaluators",
+                    ("experiment", "evaluation", "evaluators"),
+                )
 
 
 def _check_metrics(experiment: ExperimentSnapshot, catalogue: Catalogue) -> None:

@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 from akbench.catalogue import Catalogue
-from akbench.dataset.dataset import Dataset, Task
+from akbench.dataset.dataset import Brought, Dataset, Task
 from akbench.dataset.frozen import changes
 from akbench.experiment.rejection import ExperimentSnapshot, rejected
 
-__all__ = ["check_frozen", "quarantine_notes", "quarantined", "validation_warnings", "verdict_fault"]
+__all__ = [
+    "brought_by",
+    "check_frozen",
+    "quarantine_notes",
+    "quarantined",
+    "validation_warnings",
+    "verdict_fault",
+]
 
 _NAMED = 3
 
 
+def brought_by(task: Task, catalogue: Catalogue) -> tuple[Brought, ...]:
+    """Who brings each of the task's evaluators. Raises `InputError` for one that is not installed."""
+    adapters = [catalogue.evaluator_adapter(part.adapter)[0] for part in task.evaluator.model.evaluator.parts]
+    return tuple(Brought(distribution=each.distribution, version=each.version) for each in adapters)
+
+
 def verdict_fault(task: Task, catalogue: Catalogue) -> str | None:
     """Why the stored verdict does not vouch for the task; None if it does."""
-    adapter, _ = catalogue.evaluator_adapter(task.evaluator.model.evaluator.adapter)
     verdict = task.verdict
     if verdict is None:
         return "was never validated"
-    now = task.verdict_key(adapter.distribution, adapter.version)
+    now = task.verdict_key(brought_by(task, catalogue))
     if verdict.key.content != now.content:
         return "was changed since it was validated"
     if verdict.key != now:
@@ -32,8 +44,7 @@ def verdict_fault(task: Task, catalogue: Catalogue) -> str | None:
 
 def quarantined(task: Task, catalogue: Catalogue) -> tuple[str, ...]:
     """The tests that no evaluation counts, by a verdict that holds."""
-    adapter, _ = catalogue.evaluator_adapter(task.evaluator.model.evaluator.adapter)
-    return task.quarantined(adapter.distribution, adapter.version)
+    return task.quarantined(brought_by(task, catalogue))
 
 
 def quarantine_notes(tasks: tuple[Task, ...], catalogue: Catalogue) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from akbench.dataset.assembly import AssembledTask
@@ -12,11 +12,10 @@ from akbench.dataset.dataset import Task
 from akbench.dataset.environment import PreparedEnvironment
 from akbench.dataset.tree import Tree
 from akbench.dataset.verdict import Verdict, VerdictKey
-from akbench.evaluate.evaluation import Evaluation, evaluate
-from akbench.evaluate.protection import judged_tree
+from akbench.evaluate.judging import ReadyEvaluator, WorkJudgement, judge_work
 from akbench.publish.findings import Judged, conclude
 from akbench.publish.states import TreeState, tree_states, visible_file
-from akbench.spec import Evaluator, HostError, InputError, Outcome, Sandbox
+from akbench.spec import HostError, InputError, Outcome, Sandbox
 from akbench.workspace.removal import remove_tree
 from akbench.workspace.snapshot import Snapshot
 
@@ -30,37 +29,29 @@ class TaskBench:
     assembled: AssembledTask
     snapshot: Snapshot
     environment: PreparedEnvironment
-    evaluator: Evaluator
+    evaluators: tuple[ReadyEvaluator, ...]
     sandbox: Sandbox
     sandbox_name: str
     cache: Path
     scratch: Path
     cancelled: threading.Event
 
-    def judge(self, tree: Tree, name: str) -> Evaluation:
+    def judge(self, tree: Tree, name: str) -> WorkJudgement:
         """Judge a tree as a run's would be. Raises `HostError` when that could not be done here."""
-        task = self.assembled.task
-        judged = judged_tree(
-            final=tree,
-            given=self.assembled.given,
-            hidden=self.assembled.hidden,
-            protected=task.descriptor.task.protected,
-        )
         room = self.scratch / name
-        found = evaluate(
-            tree=judged.tree,
-            hidden_files=self.assembled.hidden_test_files,
-            evaluator=self.evaluator,
-            config=task.evaluator.model.evaluator.config,
+        found = judge_work(
+            assembled=self.assembled,
+            final=tree,
+            evaluators=self.evaluators,
             environment=self.environment,
-            python_path=task.descriptor.task.environment.python_path,
             sandbox=self.sandbox,
             scratch=room,
             cancelled=self.cancelled,
         )
         remove_tree(room)
         if found.judgement.outcome is Outcome.INFRASTRUCTURE_ERROR:
-            raise HostError(f"task {task.descriptor.id!r} could not be judged here: {found.judgement.reason}")
+            task_id = self.assembled.task.descriptor.id
+            raise HostError(f"task {task_id!r} could not be judged here: {found.judgement.reason}")
         return found
 
 
@@ -109,10 +100,12 @@ def refusal(task: Task, key: VerdictKey, error: InputError) -> Verdict:
 
 
 def _judged(bench: TaskBench, state: TreeState, repetitions: int) -> Judged:
+    """What was judged; the scores are those of the tests: work that is small or tidy has not solved anything yet."""
     count = repetitions if state.repeated else 1
     found = [bench.judge(state.tree, f"{state.name.replace('/', '-')}-{number}") for number in range(count)]
     return Judged(
-        judgements=tuple(each.judgement for each in found), seconds=tuple(each.duration_seconds for each in found)
+        judgements=tuple(replace(each.judgement, score=each.tested_score) for each in found),
+        seconds=tuple(each.duration_seconds for each in found),
     )
 
 

@@ -11,10 +11,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from akbench.audit.auditing import Observed, audit, unavailable_audit
+from akbench.audit.finding import Audit
 from akbench.dataset.assembly import AssembledTask
 from akbench.dataset.environment import PreparedEnvironment
-from akbench.evaluate.evaluation import Evaluation, evaluate
-from akbench.evaluate.protection import judged_tree
+from akbench.evaluate.judging import ReadyEvaluator, WorkJudgement, judge_work
 from akbench.foreign import cause_of
 from akbench.run.agent_host import AgentHost
 from akbench.run.agent_result import WorkspaceChange, agent_result, workspace_changes
@@ -22,7 +23,7 @@ from akbench.run.agent_work import AgentWork, Rooms, agent_request, make_rooms
 from akbench.run.collection import keep_files
 from akbench.run.journal import RunFolder
 from akbench.run.lifecycle import RunState
-from akbench.run.record import RunResult, RunSpec
+from akbench.run.record import FINAL_TREE, RunResult, RunSpec
 from akbench.run.runtime_work import (
     ReadyPlugin,
     ReadyRuntime,
@@ -32,15 +33,14 @@ from akbench.run.runtime_work import (
     with_plugins,
 )
 from akbench.run.session import SessionEnd, carry_out
-from akbench.run.verdict import Fault, Verdict, verdict
+from akbench.run.verdict import EVALUATED, Fault, Verdict, verdict
 from akbench.sandbox.endpoint import ModelEndpoint
 from akbench.sandbox.local import LocalSandbox
+from akbench.sandbox.relay import ModelRequest
 from akbench.spec import (
     AgentOutcome,
-    AgentStatus,
     AkbenchError,
     ConfigState,
-    Evaluator,
     InputError,
     Invocation,
     JsonValue,
@@ -49,6 +49,7 @@ from akbench.spec import (
     RunFacts,
     Sandbox,
     SessionAgent,
+    Support,
     Usage,
     VerificationStatus,
     unavailable,
@@ -60,9 +61,6 @@ from akbench.workspace.snapshot import Snapshot
 from akbench.workspace.worktree import Worktree, lay_worktree
 
 __all__ = ["Equipment", "Upstream", "execute"]
-
-EVALUATED = frozenset({AgentStatus.COMPLETED, AgentStatus.FAILED})
-"""Only work that ended by itself is judged; the rest has its verdict from how it ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +86,7 @@ class Equipment:
     agent: SessionAgent[Any]
     runtime: ReadyRuntime | None
     plugins: tuple[ReadyPlugin, ...]
-    evaluator: Evaluator
+    evaluators: tuple[ReadyEvaluator, ...]
     sandbox: Sandbox
     upstream: Upstream | None
     declared: Mapping[str, str]
@@ -107,10 +105,10 @@ class _Progress:
     plugin_config: tuple[ConfigState, ...] = ()
     plugin_metrics: Mapping[str, Reading] = field(default_factory=dict)
     changes: tuple[WorkspaceChange, ...] | None = None
-    evaluation: Evaluation | None = None
-    touched: tuple[str, ...] = ()
+    evaluation: WorkJudgement | None = None
     oddities: tuple[str, ...] = ()
     model_source: str | None = None
+    model_requests: tuple[ModelRequest, ...] | None = None
 
     @property
     def outcome(self) -> AgentOutcome | None:
@@ -168,6 +166,7 @@ def _work(
     folder.enter(RunState.COLLECTING)
     captured = _collect(equipment, folder, worktree, rooms, scratch, progress)
     _keep_observations(equipment, folder, scratch, progress)
+    folder.write_json("audit.json", _audit(spec, folder, progress))
     if progress.outcome is not None and progress.outcome.status in EVALUATED:
         folder.enter(RunState.EVALUATING)
         _evaluate(spec, equipment, folder, captured, scratch, cancelled, progress)
@@ -280,6 +279,7 @@ def _note_requests(
         return
     if endpoint.requests:
         progress.model_source = equipment.upstream.kind
+    progress.model_requests = endpoint.records
     folder.write_lines("model_requests.jsonl", endpoint.records)
     text = f"{endpoint.requests} requests passed the model endpoint"
     folder.record("model_requests", text, count=endpoint.requests)
@@ -295,6 +295,7 @@ def _collect(
 ) -> Capture:
     captured = capture(worktree.workspace, equipment.snapshot, scratch / "final.git")
     folder.write("diff.patch", captured.patch, "text/x-diff")
+    folder.record(FINAL_TREE, f"the agent left the tree {captured.tree.id}", tree=captured.tree.id)
     progress.changes = workspace_changes(equipment.assembled.given, captured.tree)
     progress.oddities += tuple(_oddity(each.path, each.kind, each.detail) for each in captured.oddities)
     if not captured.complete:
@@ -320,6 +321,22 @@ def _keep_observations(equipment: Equipment, folder: RunFolder, scratch: Path, p
     )
 
 
+def _audit(spec: RunSpec, folder: RunFolder, progress: _Progress) -> Audit:
+    outcome, changes = progress.outcome, progress.changes
+    observed = Observed(
+        tool_calls=outcome.tool_calls if outcome else (),
+        trace=outcome.trace if outcome else (),
+        redacted=folder.redacted,
+        reports_calls=spec.agent_capabilities.get("tool_trace") == Support.YES,
+        changes=None if changes is None else {each.path: each.change for each in changes},
+        model_requests=progress.model_requests,
+    )
+    try:
+        return audit(observed)
+    except Exception as error:  # noqa: BLE001 - a rule's bug costs its own findings, never the run
+        return unavailable_audit(f"the audit failed: {cause_of(error)}")
+
+
 def _oddity(path: bytes, kind: str, detail: str) -> str:
     return f"{path.decode('utf-8', 'backslashreplace')}: {kind}: {detail}"
 
@@ -333,25 +350,21 @@ def _evaluate(
     cancelled: threading.Event,
     progress: _Progress,
 ) -> None:
-    assembled = equipment.assembled
-    task = assembled.task.descriptor.task
-    judged = judged_tree(final=captured.tree, given=assembled.given, hidden=assembled.hidden, protected=task.protected)
-    progress.touched = judged.touched
-    for path in judged.touched:
-        folder.record("protected_path", f"the agent changed the protected path {path}; it was put back", path=path)
-    progress.evaluation = evaluate(
-        tree=judged.tree,
-        hidden_files=assembled.hidden_test_files,
-        evaluator=equipment.evaluator,
-        config=assembled.task.evaluator.model.evaluator.config,
+    progress.evaluation = judge_work(
+        assembled=equipment.assembled,
+        final=captured.tree,
+        evaluators=equipment.evaluators,
         environment=equipment.environment,
-        python_path=task.environment.python_path,
         sandbox=equipment.sandbox,
         scratch=scratch / "evaluation",
         cancelled=cancelled,
         quarantined=spec.task.quarantined,
     )
-    _keep_evaluation(folder, progress.evaluation)
+    for path in progress.evaluation.touched:
+        folder.record("protected_path", f"the agent changed the protected path {path}; it was put back", path=path)
+    folder.write_json("evaluation.json", progress.evaluation.record())
+    for name, (content, media_type) in progress.evaluation.files().items():
+        folder.write(name, content, media_type)
 
 
 def _runtime_faults(progress: _Progress) -> Iterator[Fault]:
@@ -366,13 +379,6 @@ def _unproven(equipment: Equipment, progress: _Progress) -> Iterator[Fault]:
         if state.key == "active" and state.component in needed and state.status is not VerificationStatus.VERIFIED:
             text = f"nothing shows that {state.component} was at work ({state.source or 'no source tells'})"
             yield Fault(state=RunState.INVALID_CONFIGURATION, reason=text)
-
-
-def _keep_evaluation(folder: RunFolder, evaluation: Evaluation) -> None:
-    folder.write_json("evaluation.json", evaluation.judgement)
-    folder.write("evaluation/report.jsonl", evaluation.report, "application/jsonl")
-    folder.write("evaluation/stdout.log", evaluation.stdout.read_bytes(), "text/plain")
-    folder.write("evaluation/stderr.log", evaluation.stderr.read_bytes(), "text/plain")
 
 
 def _result(spec: RunSpec, equipment: Equipment, folder: RunFolder, progress: _Progress, ended: Verdict) -> RunResult:
@@ -420,7 +426,7 @@ def _result(spec: RunSpec, equipment: Equipment, folder: RunFolder, progress: _P
         ),
         metrics=metrics,
         tests=evaluation.judgement.tests if evaluation else (),
-        touched_protected=progress.touched,
+        touched_protected=evaluation.touched if evaluation else (),
         oddities=progress.oddities,
         artifacts=folder.artifacts(),
     )

@@ -15,6 +15,7 @@ from akbench.run.lifecycle import RunState
 from akbench.spec import AgentStatus, ConfigState, JsonValue, Outcome, Reading, TestResult
 
 __all__ = [
+    "FINAL_TREE",
     "ArtifactRecord",
     "Event",
     "ExperimentEnd",
@@ -28,6 +29,9 @@ __all__ = [
 
 FORMAT = "1"
 """Version of the files written here; a reader that meets another one says so instead of guessing."""
+
+FINAL_TREE = "final_tree"
+"""The kind of the event whose data names, as ``tree``, git's id of what the agent left."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from akbench.run.lifecycle import RunState
 from akbench.spec import AgentOutcome, AgentStatus, Judgement, Outcome
 
-__all__ = ["Fault", "Verdict", "verdict"]
+__all__ = ["EVALUATED", "Fault", "Verdict", "judged_verdict", "verdict"]
+
+EVALUATED = frozenset({AgentStatus.COMPLETED, AgentStatus.FAILED})
+"""Only work that ended by itself is judged; the rest has its verdict from how it ended."""
 
 STATES = {
     AgentStatus.COMPLETED: RunState.COMPLETED,
@@ -61,12 +64,13 @@ def verdict(agent: AgentOutcome | None, judgement: Judgement | None, faults: Ite
         if agent.status is AgentStatus.UNCLASSIFIED:
             reason = f"unclassified: {reason}"
         return Verdict(state=state, reason=reason)
-    return _judged(state, agent, judgement)
+    return judged_verdict(agent.status, judgement, agent.reason)
 
 
-def _judged(state: RunState, agent: AgentOutcome, judgement: Judgement) -> Verdict:
+def judged_verdict(status: AgentStatus, judgement: Judgement, agent_reason: str | None = None) -> Verdict:
+    """The verdict on work that ended by itself, as `EVALUATED` says, and was judged."""
     if judgement.outcome in {Outcome.EVALUATOR_ERROR, Outcome.INFRASTRUCTURE_ERROR}:
         return Verdict(state=RunState.EVALUATION_ERROR, reason=judgement.reason, outcome=judgement.outcome)
     solved = judgement.outcome is Outcome.FULL_SUCCESS
-    reasons = [text for text in (agent.reason, None if solved else judgement.reason) if text]
-    return Verdict(state=state, reason="; ".join(reasons) or None, outcome=judgement.outcome, solved=solved)
+    reasons = [text for text in (agent_reason, None if solved else judgement.reason) if text]
+    return Verdict(state=STATES[status], reason="; ".join(reasons) or None, outcome=judgement.outcome, solved=solved)

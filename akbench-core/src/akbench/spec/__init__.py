@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         Outcome,
         TestResult,
         TestRole,
+        TreeKind,
     )
     from akbench.spec.hooks import (
         API_VERSION,
@@ -140,6 +141,7 @@ __all__ = [
     "TestRole",
     "ToolCall",
     "TraceEvent",
+    "TreeKind",
     "Usage",
     "VerificationStatus",
     "hookimpl",

@@ -20,6 +20,7 @@ __all__ = [
     "Outcome",
     "TestResult",
     "TestRole",
+    "TreeKind",
 ]
 
 
@@ -44,6 +45,17 @@ class TestRole(StrEnum):
     REGRESSION = "regression"
 
 
+class TreeKind(StrEnum):
+    """Which tree an evaluator judges.
+
+    `RESTORED`: the agent's, with the protected files put back and the hidden tests laid over it; what runs code of the
+    tree judges this one. `FINAL`: the agent's exactly as it was left; what looks at the work itself judges this one.
+    """
+
+    RESTORED = "restored"
+    FINAL = "final"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestResult:
     """One test: its id, its role, `status` in passed, failed, error, skipped or missing; `message` for people."""
@@ -61,10 +73,12 @@ class TestResult:
 class EvaluationRequest:
     """A tree to judge. All paths are paths inside the evaluation sandbox.
 
-    - `workspace`: the agent's tree with the protected files restored and the hidden tests laid over it.
+    - `workspace`: the tree that the evaluator's `judges` names; the check may change it.
+    - `given`: the tree that the agent was given, read-only; None unless the evaluator `needs_given`.
     - `tools`: the directory in which `EvaluationInvocation.files` will lie, read-only.
     - `python`: the interpreter of the task's prepared environment.
-    - `hidden_files`: the hidden test files, relative to the workspace.
+    - `hidden_files`: the hidden test files in the workspace, relative to it.
+    - `checks`: the files of the task's ``checks`` folder by name; they lie nowhere inside the sandbox.
     - `report_fd`: the number of the inherited file descriptor to which the check writes its report.
     - `config`: the evaluator's configuration from the task's ``evaluator.yaml``.
     - `quarantined`: ids of tests that the task's validation found flaky; their results count for nothing.
@@ -80,15 +94,21 @@ class EvaluationRequest:
     timeout_seconds: float
     config: Mapping[str, JsonValue]
     quarantined: tuple[str, ...] = ()
+    given: str | None = None
+    checks: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluationInvocation:
-    """How to run the check. `environ` replaces the request's; `files` (name -> content) lie in the tools directory."""
+    """How to run the check. `environ` replaces the request's; `files` (name -> content) lie in the tools directory.
+
+    `files` can be read by everything that runs inside; `stdin`, once it has been read, only by who read it.
+    """
 
     argv: tuple[str, ...]
     environ: Mapping[str, str]
     files: Mapping[str, bytes] = field(default_factory=dict)
+    stdin: bytes = b""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +135,11 @@ class Judgement:
 class Evaluator(ABC):
     """Judges a tree independently of what the agent says about it. Built without arguments, keeps no state."""
 
+    judges: ClassVar[TreeKind] = TreeKind.RESTORED
+    """Which tree it finds in its workspace."""
+    needs_given: ClassVar[bool] = False
+    """Whether it compares with the tree that the agent was given."""
+
     @abstractmethod
     def check_config(self, config: Mapping[str, JsonValue]) -> None:
         """Raise `InputError` with the key and the mend if `config` cannot be used."""
@@ -126,6 +151,11 @@ class Evaluator(ABC):
     @abstractmethod
     def judge(self, evidence: EvaluationEvidence) -> Judgement:
         """Judge from the report alone; what the check printed and its exit code are not evidence of success."""
+
+    def check_files(self, config: Mapping[str, JsonValue]) -> tuple[str, ...]:
+        """The files of the task's ``checks`` folder that this configuration needs; none, as here, by default."""
+        del config
+        return ()
 
     def with_roles(
         self, config: Mapping[str, JsonValue], target: Collection[str], regression: Collection[str]

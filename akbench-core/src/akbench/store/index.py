@@ -16,6 +16,7 @@ from typing import Self
 from sqlalchemy import Engine, func
 from sqlmodel import Session, select, text
 
+from akbench.run.grading import grading_folders
 from akbench.spec import HostError
 from akbench.store.database import BUSY_SECONDS, database_path, faults, migrate, writing_engine
 from akbench.store.folder import ARTIFACTS, ExperimentFolder, experiment_folders, experiment_number, writing
@@ -27,10 +28,14 @@ __all__ = ["Index", "Rebuilt"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rebuilt:
-    """What a rebuilt index holds (counts), and what could not be read, one sentence each."""
+    """What a rebuilt index holds (counts), and what could not be read, one sentence each.
+
+    `gradings`: how many later gradings lie beside the runs; the index itself holds first results alone.
+    """
 
     experiments: int
     runs: int
+    gradings: int
     unreadable: tuple[str, ...]
 
 
@@ -153,7 +158,8 @@ def _rebuild(data: Path) -> Rebuilt:
         # The old log must go first: beside the new database it would be taken for that one's.
         _remove(path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm"))
         fresh.replace(path)
-    return Rebuilt(experiments=experiments, runs=runs, unreadable=unreadable)
+    gradings = sum(len(grading_folders(run)) for run in (data / ARTIFACTS).glob("exp-*/run-*"))
+    return Rebuilt(experiments=experiments, runs=runs, gradings=gradings, unreadable=unreadable)
 
 
 def _remove(*paths: Path) -> None:

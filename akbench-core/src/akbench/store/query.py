@@ -9,11 +9,15 @@ from pathlib import Path
 from sqlalchemy import Engine
 from sqlmodel import Session
 
+from akbench.audit.finding import Audit
+from akbench.evaluate.judging import EvaluationRecord
+from akbench.run.grading import GradingRecord
 from akbench.run.record import Event
 from akbench.spec import InputError, ToolCall
 from akbench.store.assemble import experiment_view
 from akbench.store.database import database_path, faults, has_current_schema, memory_engine, reading_engine
-from akbench.store.folder import ExperimentFolder, experiment_folders
+from akbench.store.folder import ExperimentFolder, experiment_folders, read_value
+from akbench.store.gradings import read_gradings
 from akbench.store.ingest import catch_up, is_current
 from akbench.store.runfiles import read_lines
 from akbench.store.view import EventView, ExperimentView, RunView, ToolCallView
@@ -72,6 +76,26 @@ class Store:
             return None
         with path.open(encoding="utf-8", errors="replace", newline="") as file:
             return file.read(limit)
+
+    def evaluation(self, run: RunView) -> EvaluationRecord | None:
+        """The judgement of each of the run's evaluators; None where there is none, or it cannot be read."""
+        try:
+            return read_value(EvaluationRecord, self._folder(run) / "evaluation.json")
+        except InputError:
+            # `verify` names the damage; what is indexed of the judgement stands in the view.
+            return None
+
+    def audit(self, run: RunView) -> Audit | None:
+        """What was noticed on the agent's way; None where it was not audited, or the file cannot be read."""
+        try:
+            return read_value(Audit, self._folder(run) / "audit.json")
+        except InputError:
+            # As with the evaluation: `verify` names the damage.
+            return None
+
+    def gradings(self, run: RunView) -> tuple[GradingRecord, ...]:
+        """The run's later gradings, oldest first."""
+        return read_gradings(self._folder(run), [])
 
     def _folder(self, run: RunView) -> Path:
         return ExperimentFolder(self.data, run.experiment_id).run_path(run.id)

@@ -19,14 +19,12 @@ from akbench.evaluate.evaluation import Evaluation, evaluate
 from akbench.experiment.configuration import complete_configuration, configuration_faults
 from akbench.spec import (
     EvaluationEvidence,
-    EvaluationInvocation,
-    EvaluationRequest,
     Evaluator,
     EvaluatorRecord,
     JsonValue,
-    Judgement,
     Outcome,
     Sandbox,
+    TreeKind,
 )
 from akbench.testing.contract.agent_stage import environment_with, sandbox_named
 from akbench.testing.contract.checks import Described
@@ -49,24 +47,6 @@ os._exit(0)
 """
 _SLEEP = "\nimport time\ntime.sleep(300)\n"
 _BROKEN = "def broken(:\n"
-
-
-@dataclass(slots=True)
-class _Spy(Evaluator):
-    """Passes every call on to the evaluator and remembers the evidence."""
-
-    evaluator: Evaluator
-    evidence: EvaluationEvidence | None = None
-
-    def check_config(self, config: Mapping[str, JsonValue]) -> None:
-        self.evaluator.check_config(config)
-
-    def prepare(self, request: EvaluationRequest) -> EvaluationInvocation:
-        return self.evaluator.prepare(request)
-
-    def judge(self, evidence: EvaluationEvidence) -> Judgement:
-        self.evidence = evidence
-        return self.evaluator.judge(evidence)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,21 +114,28 @@ class _Stage:
         self.count += 1
         scratch = self.world.workspaces / f"evaluation-{self.count}"
         scratch.mkdir()
-        spy, begun = _Spy(self.evaluator), time.monotonic()
+        begun = time.monotonic()
         with self.world.inhabited():
             evaluation = evaluate(
-                tree=Tree.of({os.fsencode(name): (FILE, text.encode()) for name, text in files.items()}),
+                tree=_tree(files),
                 hidden_files=self.trial.hidden,
-                evaluator=spy,
+                evaluator=self.evaluator,
                 config={**self.config, **(config or {})},
                 environment=environment_with(self.trial.requirements),
                 python_path=(".",),
                 sandbox=self.sandbox,
                 scratch=scratch,
                 cancelled=threading.Event(),
+                given=_tree(self._unsolved if self.trial.given is None else self.trial.given),
+                checks={name: text.encode() for name, text in self.trial.checks.items()},
             )
-        assert spy.evidence is not None, f"the check could not be started: {evaluation.judgement.reason}"
-        return _Judged(evaluation=evaluation, evidence=spy.evidence, seconds=time.monotonic() - begun)
+        assert evaluation.process.start_error is None, evaluation.judgement.reason
+        evidence = EvaluationEvidence(request=evaluation.request, process=evaluation.process, report=evaluation.report)
+        return _Judged(evaluation=evaluation, evidence=evidence, seconds=time.monotonic() - begun)
+
+
+def _tree(files: Mapping[str, str]) -> Tree:
+    return Tree.of({os.fsencode(name): (FILE, text.encode()) for name, text in files.items()})
 
 
 class EvaluatorContract(Described):
@@ -203,6 +190,18 @@ class EvaluatorContract(Described):
         for wrong in (*({**stage.config, **each} for each in stage.trial.wrong), *wrong_values(schema, stage.config)):
             error = raised_by(partial(stage.evaluator.check_config, wrong))
             assert refused(error), f"{wrong} must be refused with an InputError, not {error!r}"
+
+    def test_what_it_wants_to_see_is_said_in_the_contracts_words(self, stage: _Stage) -> None:
+        """`judges` is a `TreeKind`, `needs_given` true or false, and `check_files` names files of the trial's
+        ``checks``, the same ones each time.
+        """
+        judges: object = stage.evaluator.judges
+        needs_given: object = stage.evaluator.needs_given
+        assert isinstance(judges, TreeKind)
+        assert isinstance(needs_given, bool)
+        names = stage.evaluator.check_files(stage.config)
+        assert names == stage.evaluator.check_files(stage.config)
+        assert set(names) <= stage.trial.checks.keys()
 
     def test_a_solved_tree_succeeds(self, stage: _Stage) -> None:
         """The solved tree is a full success."""
