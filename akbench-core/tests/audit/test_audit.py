@@ -206,7 +206,7 @@ def test_an_agent_that_reports_calls_and_made_none_was_checked():
 def test_what_was_not_observed_is_said():
     states = {rule.id: rule.unavailable for rule in audit(observed(changes=None, model_requests=None)).rules}
     assert states["refused-request"] == "the agent had no model endpoint"
-    unread = Observed(tool_calls=(), trace=(), reports_calls=True, changes=None, model_requests=())
+    unread = Observed(tool_calls=(), trace=(), reports_calls=True, changes=None, added_lines=None, model_requests=())
     assert {rule.id: rule.unavailable for rule in audit(unread).rules}["test-edited"] == "the workspace was not read"
 
 

@@ -163,6 +163,7 @@ def _plan(entries: tuple[_Entry, ...]) -> Plan:
         concurrency=1,
         timeout_seconds=0,  # of a plan that nothing will be run from
         sandbox=NOT_STATED,
+        environment=NOT_STATED,
         warnings=("the results were imported: AK-Bench neither ran nor judged them, and confirmed no configuration",),
         labels=(LABEL, *kept),
     )

@@ -7,12 +7,16 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 
-from akbench.dataset.tree import Tree
+from akbench.dataset.tree import LINK, Tree
 from akbench.run.record import RunSpec
 from akbench.run.session import SessionEnd
 from akbench.spec import AgentOutcome, AgentStatus, JsonValue, Usage
 
-__all__ = ["AgentResult", "WorkspaceChange", "agent_result", "workspace_changes"]
+__all__ = ["AgentResult", "WorkspaceChange", "added_lines", "agent_result", "workspace_changes"]
+
+_READABLE_BYTES = 1 << 20
+_READABLE_FILES = 500
+"""Bounds of the files whose new lines are read: what is beyond is hardly a person's or an agent's writing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,3 +84,20 @@ def workspace_changes(given: Tree, final: Tree) -> tuple[WorkspaceChange, ...]:
             change = "removed" if path not in after else "modified" if path in before else "added"
             changes.append(WorkspaceChange(path=os.fsencode(path).decode("utf-8", "backslashreplace"), change=change))
     return tuple(changes)
+
+
+def added_lines(given: Tree, final: Tree) -> dict[str, tuple[str, ...]]:
+    """The lines of the changed text files that the file did not have before, by path; large files are left out."""
+    found = {}
+    for path, entry in final.entries.items():
+        if given.entries.get(path) != entry and entry.mode != LINK:
+            before = given.read(path) if path in given.entries else b""
+            after = final.read(path)
+            if len(after) <= _READABLE_BYTES and b"\0" not in after:
+                known = set(before.splitlines())
+                lines = (line for line in after.splitlines() if line not in known)
+                name = os.fsencode(path).decode("utf-8", "backslashreplace")
+                found[name] = tuple(line.decode("utf-8", "backslashreplace") for line in lines)
+        if len(found) >= _READABLE_FILES:
+            break
+    return found
