@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -33,7 +32,7 @@ from akbench.store.gradings import read_gradings
 from akbench.store.query import Store
 from akbench.store.runfiles import read_run
 from akbench.workspace.patch import apply_patch
-from akbench.workspace.removal import remove_tree
+from akbench.workspace.scratch import scratch_folder
 
 __all__ = ["Graded", "Observer", "Regrading", "Skipped", "regrade"]
 
@@ -321,9 +320,6 @@ def _record(bench: _Bench, work: _Work, judged: WorkJudgement, *, key: str, numb
 @contextmanager
 def _scratch(project: Project, spec: RunSpec) -> Iterator[Path]:
     prefix = f"{spec.experiment_id}-{spec.run_id}-grading-"
-    path = Path(tempfile.mkdtemp(prefix=prefix, dir=project.workspaces))
-    try:
+    with scratch_folder(prefix, project.workspaces) as path:
         path.chmod(0o755)
         yield path
-    finally:
-        remove_tree(path)
