@@ -50,6 +50,14 @@ def slow(session: nox.Session) -> None:
 
 
 @nox.session
+def adversaries(session: nox.Session) -> None:
+    """Let every adversary try bubblewrap and docker; prints what each got, ends with 1 if one got anything."""
+    with tempfile.TemporaryDirectory() as folder:
+        for sandbox in session.posargs or ("bubblewrap", "docker"):
+            session.run("akbench", "adversaries", f"{folder}/{sandbox}", "--sandbox", sandbox)
+
+
+@nox.session
 def fuzz(session: nox.Session) -> None:
     """Try many random inputs on everything that reads a user's file."""
     session.run("pytest", "-q", "-m", "fuzz", *session.posargs, env={"AKBENCH_FUZZ_EXAMPLES": "5000"})
