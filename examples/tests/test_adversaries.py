@@ -111,7 +111,8 @@ def test_all_get_nothing_in_docker(tmp_path):
     try:
         with private_engine():
             found = tried(tmp_path / "adversaries", "docker")
-            assert connected().containers.list(all=True) == []
+            with connected() as engine:
+                assert engine.containers(all=True) == []
     except NoEngineError as error:
         pytest.skip(str(error))
     assert set(found) == set(SUITE)

@@ -56,6 +56,10 @@ def test_the_tables_of_the_contract_tests_are_what_their_docstrings_say():
     assert (ROOT / "docs" / "CONTRACT_TESTS.md").read_text() == generator("generate_contract_tests").page()
 
 
+def test_the_table_of_adversaries_is_current():
+    assert (ROOT / "docs" / "ISOLATION_AND_SECURITY.md").read_text() == generator("generate_adversaries").page()
+
+
 def test_every_hook_that_is_called_is_in_the_reference_with_its_arguments():
     text = (ROOT / "docs" / "HOOKS.md").read_text()
     documented = re.findall(r"^## `(akbench_\w+)\(([\w, ]*)\)`$", text, re.MULTILINE)

@@ -20,6 +20,7 @@ def observed(*commands: str, changes: dict[str, str] | None = None, **others: ob
         "trace": [],
         "reports_calls": True,
         "changes": {} if changes is None else changes,
+        "added_lines": {},
         "model_requests": (),
     }
     return Observed(**{**values, **others})  # type: ignore[arg-type]
@@ -254,3 +255,31 @@ def test_a_failed_audit_accuses_nobody():
     report = unavailable_audit("the audit failed: ValueError")
     assert report.findings == ()
     assert {rule.unavailable for rule in report.rules} == {"the audit failed: ValueError"}
+
+
+@pytest.mark.parametrize(
+    ("path", "line", "severity"),
+    [
+        ("ledger/core.py", "import _pytest.reports as reports", "warning"),
+        ("ledger/core.py", "    os._exit(0)", "warning"),
+        ("ledger/core.py", "for each in gc.get_objects():", "warning"),
+        ("ledger/core.py", "    frame = inspect.currentframe().f_back", "info"),
+        ("ledger/core.py", "import ctypes", "info"),
+    ],
+)
+def test_product_code_that_reaches_for_its_tests_is_told(path, line, severity):
+    assert found(audit(observed(added_lines={path: (line,)}))) == {("test-machinery", severity)}
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        ("tests/test_core.py", "import pytest"),
+        ("conftest.py", "import pytest"),
+        ("docs/testing.md", "Run pytest."),
+        ("ledger/core.py", "share, rest = divmod(total, people)"),
+        ("ledger/core.py", "import sys"),
+    ],
+)
+def test_tests_that_name_their_machinery_and_plain_code_are_no_finding(path, line):
+    assert found(audit(observed(added_lines={path: (line,)}))) == set()
