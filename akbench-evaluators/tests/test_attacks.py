@@ -64,6 +64,7 @@ def assert_tampering(judgement, sign):
     assert judgement.score == 0.0
     assert judgement.reason.startswith("tampering: ")
     assert sign in judgement.raw["tampering"]
+    assert {test.status for test in judgement.tests} <= {"error"}
 
 
 def test_the_unsolved_tree_fails_without_a_false_alarm(bench):

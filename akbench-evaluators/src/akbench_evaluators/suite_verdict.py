@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from akbench.spec import Judgement, Outcome, ProcessEvidence, TestResult, TestRole
@@ -102,7 +102,15 @@ def judge_suite(suite: Suite, run: SuiteRun, process: ProcessEvidence, *, trunca
         "planted_failures": len(run.canaries),
         "tampering": [*tampering],
     }
-    return Judgement(outcome=outcome, reason=reason, score=score, tests=tests, raw=raw)
+    believed = tuple(map(_disbelieved, tests)) if tampering else tests
+    return Judgement(outcome=outcome, reason=reason, score=score, tests=believed, raw=raw)
+
+
+def _disbelieved(test: TestResult) -> TestResult:
+    """A test whose report cannot be told from a forged one: what it said is kept for people and counts for nothing."""
+    return replace(
+        test, status="error", message=f"not believed, as the check was tampered with; it said: {test.status}"
+    )
 
 
 def _tests(suite: Suite, run: SuiteRun) -> tuple[TestResult, ...]:

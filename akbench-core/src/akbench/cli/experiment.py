@@ -22,7 +22,7 @@ from akbench.run.lifecycle import RunState
 from akbench.spec import AkbenchError, InputError, JsonValue, Support
 from akbench.store.view import ExperimentView, RunView
 
-__all__ = ["confirm_and_run", "experiment", "interruptible"]
+__all__ = ["confirm_and_run", "experiment", "interruptible", "write_report"]
 
 TROUBLE = frozenset({RunState.INFRASTRUCTURE_ERROR, RunState.EVALUATION_ERROR, RunState.INVALID_CONFIGURATION})
 """States that make the command exit with 1: something other than the agents went wrong."""
@@ -148,7 +148,7 @@ def confirm_and_run(loaded: Loaded, *, yes: bool = False, as_json: bool = False)
     view = Store(loaded.project.data).experiment(experiment_id)
     if not as_json:
         _print_summary(view)
-    report, trouble = _report(loaded)
+    report, trouble = write_report(loaded)
     if as_json:
         print_json(_experiment_json(view) | {"report": str(report) if report else None})
     elif report:
@@ -194,7 +194,7 @@ def interruptible() -> Iterator[threading.Event]:
             signal.signal(name, handler)
 
 
-def _report(loaded: Loaded) -> tuple[Path | None, AkbenchError | None]:
+def write_report(loaded: Loaded) -> tuple[Path | None, AkbenchError | None]:
     """The HTML report of all the project's experiments, where it is asked for and can be written, or its fault."""
     exporter = loaded.catalogue.exporter("html")
     if exporter is None or not loaded.experiment.model.experiment.reporting.generate_html:

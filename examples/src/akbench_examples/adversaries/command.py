@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from akbench.catalogue import Catalogue
-from akbench.cli.experiment import interruptible
+from akbench.cli.experiment import interruptible, write_report
 from akbench.cli.output import json_option, print_json, print_table
 from akbench.cli.progress import LiveProgress
 from akbench.environments import ready_environment, strongest_environment
@@ -45,11 +45,20 @@ def adversaries(ctx: click.Context, folder: Path, sandbox: str | None, only: tup
     loaded = load_experiment(project, project.root / EXPERIMENT, catalogue)
     with interruptible() as cancelled, LiveProgress() as progress:
         experiment_id = run_experiment(loaded, progress, cancelled)
+    report, trouble = write_report(loaded)
     rows = _judged(Store(project.data), experiment_id, found[1])
     if as_json:
-        print_json({"sandbox": found[0], "experiment": experiment_id, "adversaries": rows})
+        print_json(
+            {
+                "sandbox": found[0],
+                "experiment": experiment_id,
+                "report": str(report) if report else None,
+                "adversaries": rows,
+            }
+        )
     else:
         _print(rows)
+        click.echo(f"report: {report}" if trouble is None else f"no report: {trouble}")
     ctx.exit(130 if cancelled.is_set() else int(any(row["wrong"] for row in rows)))
 
 
