@@ -15,6 +15,8 @@ SOURCES = [f"{name}/src" for name in DISTRIBUTIONS if (ROOT / name / "src").is_d
 nox.options.sessions = ["lint", "types", "docs", "tests", "build"]
 nox.options.default_venv_backend = "none"
 UV = os.environ.get("UV", "uv")
+# Modules in the order of the paths: those of the whole program take longest and come first.
+ON_ALL_CORES = ("-n", "auto", "--dist", "loadscope", "--no-loadscope-reorder")
 
 
 @nox.session
@@ -40,13 +42,13 @@ def docs(session: nox.Session) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """All tests but the slow ones, on all cores."""
-    session.run("pytest", "-q", "-n", "auto", "--dist", "loadscope", "-m", "not slow", *session.posargs)
+    session.run("pytest", "-q", *ON_ALL_CORES, "-m", "not slow", *session.posargs)
 
 
 @nox.session
 def slow(session: nox.Session) -> None:
     """The tests that take long and repeat in full what shorter ones try in part; run before a release."""
-    session.run("pytest", "-q", "-n", "auto", "--dist", "loadscope", "-m", "slow", *session.posargs)
+    session.run("pytest", "-q", *ON_ALL_CORES, "-m", "slow", *session.posargs)
 
 
 @nox.session

@@ -41,7 +41,7 @@ class Judge:
         scratch = self.root / f"evaluation-{self.count}"
         scratch.mkdir(parents=True)
         for folder in (self.root, *list(self.root.parents)[:2]):
-            folder.chmod(0o755)
+            folder.chmod(folder.stat().st_mode | 0o055)  # never less: it could be everybody's temporary folder
         found = evaluate(
             tree=final,
             hidden_files=(),

@@ -130,7 +130,6 @@ def make_run(name: str = "run-0001", end: str = "solved", **changes: Any) -> Run
         final_message="Done.",
         model_source="scripted model",
         sandbox="bubblewrap",
-        environment="bubblewrap",
         metrics={
             "execution_time": Reading(value=61.25, source="the harness's clock"),
             "input_tokens": Reading(value=12_400, source="rollout files"),

@@ -26,13 +26,10 @@ FEW = (
     "conftest-drops-hidden-tests",
     "forge-some-reports",
     "unchecked-bytecode",
-    "child-keeps-the-pipe",
     "search-the-disk",
-    "product-is-a-link",
     "many-files",
     "daemon-rewrites-the-workspace",
     "fix-and-tests",
-    "fix-on-a-branch",
 )
 needs_bubblewrap = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
 

@@ -71,6 +71,7 @@ def test_an_output_that_is_closed_or_full_leaves_no_trace(project: ProjectUnderT
     assert gone.stderr == b""
 
 
+@pytest.mark.slow
 def test_without_any_standard_stream_the_work_is_done_and_no_file_takes_their_place(project: ProjectUnderTest):
     done = shell(project, "<&- >&- 2>&-", "experiment", "run", FIRST)
     assert done.returncode == 0

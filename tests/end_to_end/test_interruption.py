@@ -21,7 +21,7 @@ def sleeping(project: ProjectUnderTest, marker: str, sandbox: str) -> str:
     )
 
 
-@pytest.mark.parametrize("sandbox", ["bubblewrap", "local"])
+@pytest.mark.parametrize("sandbox", ["bubblewrap", pytest.param("local", marks=pytest.mark.slow)])
 def test_ctrl_c_ends_the_agent_and_records_the_run_as_cancelled(project: ProjectUnderTest, sleep_marker, sandbox):
     started = project.start("experiment", "run", sleeping(project, sleep_marker, sandbox))
     wait_for(lambda: processes_with(f"sleep\0{sleep_marker}"))
@@ -36,7 +36,7 @@ def test_ctrl_c_ends_the_agent_and_records_the_run_as_cancelled(project: Project
     assert list((project.root / "data" / "workspaces").iterdir()) == []
 
 
-@pytest.mark.parametrize("sandbox", ["bubblewrap", "local"])
+@pytest.mark.parametrize("sandbox", ["bubblewrap", pytest.param("local", marks=pytest.mark.slow)])
 def test_kill_9_leaves_a_readable_store_and_no_process(project: ProjectUnderTest, sleep_marker, sandbox):
     started = project.start("experiment", "run", sleeping(project, sleep_marker, sandbox))
     wait_for(lambda: processes_with(f"sleep\0{sleep_marker}"))

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from akbench.cli.dataset import dataset
-from akbench.dataset.dataset import load_dataset
+from akbench.dataset.dataset import Brought, load_dataset
 from akbench.dataset.verdict import Verdict, verdict_path, write_verdict
 from akbench.spec import InputError
 
@@ -56,7 +56,7 @@ def test_datasets_are_listed_by_the_tasks_that_pass_the_filters(project: Path, o
 def test_a_task_is_shown_with_what_its_validation_found(project: Path):
     folder = project / "datasets/one"
     task = load_dataset(folder).tasks[0]
-    key = task.verdict_key("akbench-evaluators", "0.0.1")
+    key = task.verdict_key((Brought(distribution="akbench-evaluators", version="0.0.1"),))
     found = Verdict(task="slug-001", task_version="1.0.0", valid=True, key=key, fail_to_pass=("a", "b"))
     write_verdict(found, verdict_path(folder, "slug-001"))
     shown = run(project, "show", "one", "slug-001").stdout

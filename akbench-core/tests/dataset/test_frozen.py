@@ -15,7 +15,7 @@ from akbench.descriptors.kinds import ExperimentDescriptor, Filters
 from akbench.descriptors.snapshot import load_document
 from akbench.experiment.plan import Plan
 from akbench.experiment.planner import ResolvedEnvironment, plan_experiment
-from akbench.experiment.publication import verdict_fault
+from akbench.experiment.publication import brought_by, verdict_fault
 from akbench.spec import InputError, PlanRejectedError
 
 TASK = "bug_fix/slug-001"
@@ -47,8 +47,7 @@ def folder(tmp_path: Path) -> Path:
 def vouch(folder: Path, catalogue: Catalogue, **said: object) -> Dataset:
     """Store a verdict on the dataset's task as validating it would."""
     task = load_dataset(folder).tasks[0]
-    adapter, _ = catalogue.evaluator_adapter("pytest")
-    key = task.verdict_key(adapter.distribution, adapter.version)
+    key = task.verdict_key(brought_by(task, catalogue))
     verdict = Verdict(task=task.descriptor.id, task_version="1.0.0", **{"valid": True, "key": key, **said})
     write_verdict(verdict, verdict_path(folder, task.descriptor.id))
     return load_dataset(folder)

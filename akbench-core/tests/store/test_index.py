@@ -208,7 +208,7 @@ def test_a_data_folder_that_cannot_be_written_is_named(tmp_path):
 
 
 @pytest.mark.bubblewrap
-@pytest.mark.parametrize("ending", ["closed", "killed", "alive"])
+@pytest.mark.parametrize("ending", ["closed", pytest.param("killed", marks=pytest.mark.slow), "alive"])
 def test_on_a_read_only_disk_reading_works_and_writing_is_refused(data, ending):
     if shutil.which("bwrap") is None:
         pytest.skip("bubblewrap is not installed")
