@@ -38,6 +38,11 @@ def test_what_the_sandbox_cannot_carry_out_is_named_with_its_place(tmp_path, key
     assert sentence.endswith("which sandbox 'local' cannot carry out")
 
 
+def test_less_memory_than_an_interpreter_needs_is_refused_where_it_stands(tmp_path):
+    with pytest.raises(InputError, match=r"own\.yaml:6:26: .*greater than or equal to 33554432"):
+        catalogue(tmp_path, "docker", "  limits: {memory_bytes: 1}\n")
+
+
 def test_what_it_can_carry_out_reaches_its_processes(tmp_path):
     found = ready_environment("own", catalogue(tmp_path, "local", "  limits: {files: 7, disk_bytes: 10000}\n"))
     assert found.unkept == ()
@@ -55,7 +60,7 @@ def test_every_default_environment_asks_for_nothing_in_vain(name):
 def test_an_unknown_environment_and_an_unknown_sandbox_are_refused(tmp_path):
     with pytest.raises(InputError, match="unknown environment 'bubblewarp'; did you mean 'bubblewrap'"):
         ready_environment("bubblewarp", Catalogue.load())
-    with pytest.raises(InputError, match="unknown sandbox 'dokcer'"):
+    with pytest.raises(InputError, match=r"own\.yaml:5:12: unknown sandbox 'dokcer'"):
         ready_environment("own", catalogue(tmp_path, "dokcer"))
 
 

@@ -10,7 +10,7 @@ from akbench.catalogue import Adapter, Catalogue
 from akbench.descriptors.kinds import EnvironmentDescriptor
 from akbench.descriptors.snapshot import Snapshot
 from akbench.sandbox.environment import EnvironmentSandbox
-from akbench.spec import HostError, Problem
+from akbench.spec import HostError, InputError, Problem
 
 __all__ = ["AUTO", "ReadyEnvironment", "ready_environment", "strongest_environment"]
 
@@ -74,7 +74,10 @@ def _tried(name: str, catalogue: Catalogue, passed_over: tuple[str, ...] = ()) -
     """The environment, or why it does not work here."""
     snapshot = cast("Snapshot[EnvironmentDescriptor]", catalogue.find("environment", name))
     part = snapshot.model.environment
-    adapter, within = catalogue.sandbox(part.sandbox)
+    try:
+        adapter, within = catalogue.sandbox(part.sandbox)
+    except InputError as error:
+        raise snapshot.document.error(error.message, ("environment", "sandbox")) from error
     bounds = part.limits.model_dump(exclude_none=True)
     sandbox = EnvironmentSandbox(within, part.image if "image" in within.honours else None, bounds)
     with adapter.guard("cannot be probed"):

@@ -206,6 +206,8 @@ def _environment(experiment: Snapshot[ExperimentDescriptor], catalogue: Catalogu
     try:
         return ready_environment(wanted, catalogue)
     except InputError as error:
+        if error.place is not None:  # a fault of the descriptor, not of its name
+            raise
         raise experiment.document.error(error.message, ("experiment", "isolation", "environment")) from error
 
 

@@ -11,6 +11,8 @@ from akbench.descriptors.scalars import Count, Identifier, Number
 
 __all__ = ["EnvironmentDescriptor", "EnvironmentPart"]
 
+_LEAST_MEMORY = 32 << 20
+
 type Host = Annotated[str, Field(pattern=r"^[A-Za-z0-9.-]+(:\d{1,5})?$")]
 
 
@@ -35,8 +37,8 @@ class ResourceLimits(Part):
     What is left out has the bound that the sandbox sets itself, if any.
     """
 
-    memory_bytes: Count | None = None
-    """Memory of all processes together, and of the files in temporary folders that lie in memory."""
+    memory_bytes: Annotated[Count, Field(ge=_LEAST_MEMORY)] | None = None
+    """Memory of all processes together (at least 32 MiB: with less no interpreter starts), and of the files in temporary folders that lie in memory."""
     cpus: Annotated[Number, Field(gt=0)] | None = None
     """Processors, fractions included."""
     processes: Count | None = None

@@ -143,7 +143,7 @@ def _check_evaluators(experiment: ExperimentSnapshot, catalogue: Catalogue, task
             if adapter not in allowed:
                 raise rejected(
                     experiment,
-                    f"task {task.descriptor.id!r} is judged by {adapter!r}, which is not among the evaluators",
+                    f"task {task.descriptor.id!r} is judged by {adapter!r}, which is not among the evaluators; add it",
                     ("experiment", "evaluation", "evaluators"),
                 )
 
