@@ -13,7 +13,7 @@ import re
 import secrets
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,9 @@ __all__ = ["SuiteReporter", "main"]
 _EXCERPT_CHARACTERS = 2_000
 _ALL_EXCERPTS_CHARACTERS = 400_000
 _FAILED_SUBTESTS_OF_A_TEST = 20
+_PLAIN_WORDS = ("after", "empty", "is", "keeps", "of", "order", "returns", "same", "value", "with")
+_CHANCE = secrets.SystemRandom()
+"""Nothing that the tested code seeds or patches later has a say in it."""
 
 
 class SuiteReporter:
@@ -59,9 +62,9 @@ class SuiteReporter:
         items[:] = [item for item in items if self._is_chosen(item)]
         for module in _modules(items):
             places = [place for place, item in enumerate(items) if item.getparent(pytest.Module) is module]
-            canary = _canary(module)
+            canary = _canary(module, [items[place] for place in places])
             self._report.write("canary", id=canary.nodeid)
-            items.insert(places[0] + secrets.randbelow(len(places) + 1), canary)
+            items.insert(places[0] + _CHANCE.randrange(len(places) + 1), canary)
         self._report.write("collected")
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
@@ -182,12 +185,25 @@ def _modules(items: list[pytest.Item]) -> list[pytest.Module]:
     return [parent for parent in parents if parent is not None]
 
 
-def _canary(module: pytest.Module) -> pytest.Function:
-    def planted() -> None:
-        raise AssertionError("planted by the harness: where this test passes, failures are being hidden")
-
-    canary: pytest.Function = pytest.Function.from_parent(module, name=f"test_{secrets.token_hex(6)}", callobj=planted)
+def _canary(module: pytest.Module, items: list[pytest.Item]) -> pytest.Function:
+    """A test that must fail and is not told from its neighbours by name, file, line or module."""
+    name = _unremarkable_name(items, vars(module.obj))
+    number = _CHANCE.randrange(1_000)
+    line = _CHANCE.randrange(1, 2 + _text(module.path).count("\n"))
+    source = "\n" * line + f"def {name}():\n    assert {number} == {number + _CHANCE.randint(1, 9)}\n"
+    exec(compile(source, str(module.path), "exec"), vars(module.obj))  # noqa: S102 - a function of that very module
+    canary: pytest.Function = pytest.Function.from_parent(module, name=name, callobj=vars(module.obj)[name])
     return canary
+
+
+def _unremarkable_name(items: list[pytest.Item], taken: Container[str]) -> str:
+    """Made of words of the tests beside it, so that no pattern in a name gives it away."""
+    names = [item.name.partition("[")[0].removeprefix("test") for item in items]
+    words = sorted({word for name in names for word in name.split("_") if word.isidentifier()} | {*_PLAIN_WORDS})
+    while True:
+        name = "_".join(("test", *_CHANCE.sample(words, _CHANCE.randint(2, 5))))
+        if name not in taken:
+            return name
 
 
 def _explanation(report: pytest.CollectReport | pytest.TestReport) -> str:

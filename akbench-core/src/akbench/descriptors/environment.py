@@ -38,7 +38,10 @@ class ResourceLimits(Part):
     """
 
     memory_bytes: Annotated[Count, Field(ge=_LEAST_MEMORY)] | None = None
-    """Memory of all processes together (at least 32 MiB: with less no interpreter starts), and of the files in temporary folders that lie in memory."""
+    """Memory of all processes together, and of the files in temporary folders that lie in memory.
+
+    At least 32 MiB: with less no interpreter starts.
+    """
     cpus: Annotated[Number, Field(gt=0)] | None = None
     """Processors, fractions included."""
     processes: Count | None = None
