@@ -112,7 +112,8 @@ def discover(environ: dict[str, str] | None = None) -> Installed:
         except ExtensionError as error:
             cause = error.__cause__ or error
             if strict:
-                raise cause from None
+                # An exit would end the command without a word.
+                raise (cause if isinstance(cause, Exception) else error) from None
             failures.append(
                 Failure(name=entry.name, distribution=name, version=version, cause=cause_of(cause), module=entry.value)
             )

@@ -139,6 +139,16 @@ def test_an_agent_must_say_something_about_every_capability():
     assert "say true, false or unknown for fresh_session" in fault(text, AgentDescriptor)
 
 
+def test_missing_capabilities_are_told_beside_other_faults():
+    text = TASK.replace(
+        "task:\n  category: bug_fix\n  difficulty: easy\n",
+        "agent:\n  adapter: x\n  execution_type: proces\n  capabilities: {workspace_binding: true}\n",
+    )
+    told = fault(text, AgentDescriptor)
+    assert "say true, false or unknown for fresh_session" in told
+    assert "execution_type" in told
+
+
 def test_a_contestant_cannot_be_given_the_solution():
     from akbench.spec import CAPABILITIES
 

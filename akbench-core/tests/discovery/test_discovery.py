@@ -149,6 +149,13 @@ def test_strict_mode_raises_the_first_failure(tmp_path: Path):
     assert "RuntimeError: boom" in done.stderr
 
 
+def test_strict_mode_says_of_an_extension_that_exits_what_it_did(tmp_path: Path):
+    install(tmp_path, "aaa-broken", "raise SystemExit(7)")
+    done = akbench(tmp_path, "agent", "list", AKBENCH_STRICT="1")
+    assert done.returncode != 0
+    assert "it cannot be loaded: SystemExit: 7" in done.stderr
+
+
 def test_a_broken_command_of_an_extension_leaves_help_working_and_is_named(tmp_path: Path):
     install(tmp_path, "zzz-good", GOOD)
     entry_points = tmp_path / "zzz_good-1.2.3.dist-info" / "entry_points.txt"

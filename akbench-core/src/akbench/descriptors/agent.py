@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, WithJsonSchema, model_validator
+from pydantic import Field, WithJsonSchema, field_validator, model_validator
 
 from akbench.descriptors.configuration import ConfigurationKey, DeclaredSupport, NamedVariable
 from akbench.descriptors.header import Descriptor, Part
@@ -54,11 +54,16 @@ class AgentPart(Part):
     trial: AgentTrial | None = None
     """How the contract tests try it; they can say little about an adapter without."""
 
+    @field_validator("capabilities")
+    @classmethod
+    def _check_capabilities(cls, given: Capabilities) -> Capabilities:
+        missing = [name for name in CAPABILITIES if name not in given]
+        if missing:
+            raise ValueError(f"say true, false or unknown for {', '.join(missing)}")
+        return given
+
     @model_validator(mode="after")
     def _check(self) -> AgentPart:
-        missing = [name for name in CAPABILITIES if name not in self.capabilities]
-        if missing:
-            raise ValueError(f"capabilities: say true, false or unknown for {', '.join(missing)}")
         if self.needs_model and self.execution_type != "process":
             raise ValueError("needs_model: only an agent of execution_type process can be given a model endpoint")
         if self.receives_reference_solution and self.role != "control":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields
 from functools import partial
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, NoReturn, cast
 
 import pytest
 
@@ -56,6 +56,7 @@ class AgentContract(Described):
     contract_kind = SessionAgent
     sandbox: ClassVar[str] = "auto"
     limits: ClassVar[AgentLimits] = AgentLimits()
+    _missing_trial_told: ClassVar[bool] = False
 
     @pytest.fixture
     def config(self) -> Mapping[str, JsonValue]:
@@ -70,11 +71,20 @@ class AgentContract(Described):
             part = cast("AgentPart", self.snapshot().model.agent)
             trial = part.trial if cls.trial is None else AgentTrial.model_validate(cls.trial)
             if trial is None:
-                pytest.fail("the descriptor has no trial: say in agent.trial how the agent can be tried", pytrace=False)
+                cls._tell_missing_trial()
             cls._stage = AgentStage(
                 self.built(), part, trial, config, self.world(), sandbox_named(self.sandbox), self.limits
             )
         return cast("AgentStage", cls._stage)
+
+    @classmethod
+    def _tell_missing_trial(cls) -> NoReturn:
+        """Fail the first test that needs it and skip the others: it is one fault."""
+        text = "the descriptor has no trial: say in agent.trial how the agent can be tried"
+        if cls._missing_trial_told:
+            pytest.skip(text)
+        cls._missing_trial_told = True
+        pytest.fail(text, pytrace=False)
 
     @pytest.fixture
     def stage(self, whole: AgentStage) -> AgentStage:
