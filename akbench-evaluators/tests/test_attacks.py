@@ -203,7 +203,7 @@ def test_removing_the_planted_tests_is_tampering(bench):
         ran = main.pytest_runtestloop
         import gc, pytest
         def strip(session):
-            session.items[:] = [i for i in session.items if "old" in i.name or "hidden" in i.name]
+            session.items[:] = [i for i in session.items if i.name in ("test_old", "test_hidden_add")]
         class Strip:
             def pytest_collection_finish(self, session):
                 strip(session)

@@ -204,7 +204,8 @@ def test_without_bubblewrap_the_experiment_falls_back_and_says_why(project: Proj
     programs.mkdir()
     (programs / "git").symlink_to(shutil.which("git") or "/nowhere")
     file = project.experiment("fallback", "noop: {id: noop}")
-    assert project.akbench("experiment", "run", file, PATH=str(programs)).returncode == 0
+    nothing_else = {"PATH": str(programs), "DOCKER_HOST": f"unix://{tmp_path}/no-engine"}
+    assert project.akbench("experiment", "run", file, **nothing_else).returncode == 0
     shown = project.show("exp-0001")
     assert shown["status"] == "valid_with_warnings"
     (reason,) = [reason for reason in shown["status_reasons"] if "confines nothing" in reason]

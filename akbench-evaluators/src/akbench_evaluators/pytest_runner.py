@@ -186,7 +186,7 @@ def _modules(items: list[pytest.Item]) -> list[pytest.Module]:
 
 
 def _canary(module: pytest.Module, items: list[pytest.Item]) -> pytest.Function:
-    """A test that must fail and is not told from its neighbours by name, file, line or module."""
+    """A test that must fail, like its neighbours in name, file and module; only its source stands in no file."""
     name = _unremarkable_name(items, vars(module.obj))
     number = _CHANCE.randrange(1_000)
     line = _CHANCE.randrange(1, 2 + _text(module.path).count("\n"))
