@@ -185,9 +185,7 @@ def test_forged_reports_are_tampering(bench):
 
 
 def test_reports_forged_for_hidden_tests_only_are_tampering(bench):
-    judgement = attack(
-        bench, {}, calc=product(FORGE_REPORTS.replace("CONDITION", "'hidden' in item.nodeid.split('::')[1]"))
-    )
+    judgement = attack(bench, {}, calc=product(FORGE_REPORTS.replace("CONDITION", "item.name == 'test_hidden_add'")))
     assert judgement.raw["tampering"] == ["a test that raised was reported as passed"]
     assert_tampering(judgement, "a test that raised was reported as passed")
 
