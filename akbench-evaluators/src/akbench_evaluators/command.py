@@ -15,9 +15,8 @@ from akbench.spec import (
     Outcome,
 )
 from akbench_evaluators.config import reject_unknown_keys, require_seconds, texts
-from akbench_evaluators.process_ending import describe_exit, judge_cut_short, judge_unstarted
+from akbench_evaluators.process_ending import describe_exit, judge_cut_short, usable_report
 from akbench_evaluators.shipment import runner_argv, runner_files
-from akbench_evaluators.signed_report import read_report
 
 __all__ = ["CommandEvaluator"]
 
@@ -47,11 +46,9 @@ class CommandEvaluator(Evaluator):
 
     def judge(self, evidence: EvaluationEvidence) -> Judgement:
         """Judge from the exit code that the runner saw."""
-        report = read_report(evidence.report)
-        if report is None or not report.records:
-            return judge_unstarted(evidence.process)
-        if report.forged:
-            return _verdict(Outcome.FAILURE, "tampering: something else wrote to the report")
+        report = usable_report(evidence)
+        if isinstance(report, Judgement):
+            return report
         last = report.records[-1]
         if last["kind"] == "unstartable":
             return _verdict(Outcome.EVALUATOR_ERROR, f"the command could not be started: {last['reason']}")

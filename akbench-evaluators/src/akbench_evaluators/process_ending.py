@@ -1,12 +1,13 @@
-"""How the process of a check ended, in words and as a verdict where no check took place."""
+"""How the process of a check ended, in words and as a verdict where it left no report to judge from."""
 
 from __future__ import annotations
 
 import signal
 
-from akbench.spec import Judgement, Outcome, ProcessEvidence
+from akbench.spec import EvaluationEvidence, Judgement, Outcome, ProcessEvidence
+from akbench_evaluators.signed_report import SignedReport, read_report
 
-__all__ = ["describe_ending", "describe_exit", "judge_cut_short", "judge_unstarted"]
+__all__ = ["describe_ending", "describe_exit", "judge_cut_short", "judge_unstarted", "usable_report"]
 
 _TAIL_BYTES = 4_096
 
@@ -26,6 +27,16 @@ def describe_exit(code: int) -> str:
         return f"exit code {code}"
     known = {each.value: each.name for each in signal.Signals}
     return known.get(-code, f"signal {-code}")
+
+
+def usable_report(evidence: EvaluationEvidence) -> SignedReport | Judgement:
+    """The check's own report, with a record at least; the verdict instead where there is none or somebody forged it."""
+    report = read_report(evidence.report)
+    if report is None or not report.records:
+        return judge_unstarted(evidence.process)
+    if report.forged:
+        return Judgement(outcome=Outcome.FAILURE, reason="tampering: something else wrote to the report", score=0.0)
+    return report
 
 
 def judge_unstarted(process: ProcessEvidence) -> Judgement:

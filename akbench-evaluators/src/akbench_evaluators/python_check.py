@@ -20,9 +20,8 @@ from akbench.spec import (
     TestRole,
 )
 from akbench_evaluators.config import reject_unknown_keys, require_seconds, text
-from akbench_evaluators.process_ending import judge_cut_short, judge_unstarted
+from akbench_evaluators.process_ending import judge_cut_short, usable_report
 from akbench_evaluators.shipment import runner_argv, runner_files
-from akbench_evaluators.signed_report import read_report
 
 __all__ = ["PythonCheck"]
 
@@ -60,11 +59,9 @@ class PythonCheck(Evaluator):
 
     def judge(self, evidence: EvaluationEvidence) -> Judgement:
         """Judge from the tests that the check reported."""
-        report = read_report(evidence.report)
-        if report is None or not report.records:
-            return judge_unstarted(evidence.process)
-        if report.forged:
-            return Judgement(outcome=Outcome.FAILURE, reason="tampering: something else wrote to the report", score=0.0)
+        report = usable_report(evidence)
+        if isinstance(report, Judgement):
+            return report
         name = _name(evidence.request.config)
         tests = tuple(_test(record, name) for record in report.records if record["kind"] == "test")
         raw = _raw(report.records)

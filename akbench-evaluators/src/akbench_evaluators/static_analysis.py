@@ -20,9 +20,8 @@ from akbench.spec import (
 )
 from akbench_evaluators.config import count, flag, reject_unknown_keys, require_seconds, text, texts
 from akbench_evaluators.findings import FORMATS, SUPPRESSION
-from akbench_evaluators.process_ending import judge_cut_short, judge_unstarted
+from akbench_evaluators.process_ending import judge_cut_short, usable_report
 from akbench_evaluators.shipment import runner_argv, runner_files
-from akbench_evaluators.signed_report import read_report
 
 __all__ = ["CONFIGURATION", "StaticAnalysis", "new_findings"]
 
@@ -157,11 +156,9 @@ class StaticAnalysis(Evaluator):
 
     def judge(self, evidence: EvaluationEvidence) -> Judgement:
         """Judge from the findings in both trees."""
-        report = read_report(evidence.report)
-        if report is None or not report.records:
-            return judge_unstarted(evidence.process)
-        if report.forged:
-            return Judgement(outcome=Outcome.FAILURE, reason="tampering: something else wrote to the report", score=0.0)
+        report = usable_report(evidence)
+        if isinstance(report, Judgement):
+            return report
         if evidence.report_truncated or report.records[-1]["kind"] != "ended":
             return judge_cut_short(evidence.process)
         return _judged(evidence.request.config, report.records)

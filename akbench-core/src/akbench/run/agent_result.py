@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
@@ -16,7 +15,7 @@ __all__ = ["AgentResult", "WorkspaceChange", "added_lines", "agent_result", "wor
 
 _READABLE_BYTES = 1 << 20
 _READABLE_FILES = 500
-"""Bounds of the files whose new lines are read: what is beyond is hardly a person's or an agent's writing."""
+"""Bounds of the files whose new lines are read: reading costs time, and what is beyond is hardly anybody's writing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,22 +81,25 @@ def workspace_changes(given: Tree, final: Tree) -> tuple[WorkspaceChange, ...]:
     for path in sorted(before.keys() | after.keys()):
         if before.get(path) != after.get(path):
             change = "removed" if path not in after else "modified" if path in before else "added"
-            changes.append(WorkspaceChange(path=os.fsencode(path).decode("utf-8", "backslashreplace"), change=change))
+            changes.append(WorkspaceChange(path=_shown(path), change=change))
     return tuple(changes)
 
 
 def added_lines(given: Tree, final: Tree) -> dict[str, tuple[str, ...]]:
-    """The lines of the changed text files that the file did not have before, by path; large files are left out."""
+    """The lines of changed text files that the file did not have before, by path.
+
+    Large files are left out, and of very many changed files those after the first in order.
+    """
+    changed = [path for path, entry in final.entries.items() if given.entries.get(path) != entry and entry.mode != LINK]
     found = {}
-    for path, entry in final.entries.items():
-        if given.entries.get(path) != entry and entry.mode != LINK:
-            before = given.read(path) if path in given.entries else b""
-            after = final.read(path)
-            if len(after) <= _READABLE_BYTES and b"\0" not in after:
-                known = set(before.splitlines())
-                lines = (line for line in after.splitlines() if line not in known)
-                name = os.fsencode(path).decode("utf-8", "backslashreplace")
-                found[name] = tuple(line.decode("utf-8", "backslashreplace") for line in lines)
-        if len(found) >= _READABLE_FILES:
-            break
+    for path in sorted(changed)[:_READABLE_FILES]:
+        after = final.read(path)
+        if len(after) <= _READABLE_BYTES and b"\0" not in after:
+            known = set(given.read(path).splitlines()) if path in given.entries else set()
+            found[_shown(path)] = tuple(_shown(line) for line in after.splitlines() if line not in known)
     return found
+
+
+def _shown(text: bytes) -> str:
+    """As text, whatever its bytes are."""
+    return text.decode("utf-8", "backslashreplace")
