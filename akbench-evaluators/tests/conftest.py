@@ -1,7 +1,8 @@
-"""A minimal stand-in for the core's evaluation: the real runner as a real process, its report over a real pipe."""
+"""A minimal stand-in for the core's evaluation: the real runner as a real process, its report over real sockets."""
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -50,7 +51,8 @@ class Bench:
 
     def judge(self, evaluator: spec.Evaluator, config: dict[str, object], timeout: float) -> spec.Judgement:
         evaluator.check_config(config)
-        reading, writing = os.pipe()
+        near, far = socket.socketpair()
+        reading, writing = near.detach(), far.detach()
         request = self._request(config, writing, timeout)
         invocation = evaluator.prepare(request)
         for name, content in invocation.files.items():

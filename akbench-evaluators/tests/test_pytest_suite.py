@@ -273,7 +273,7 @@ def test_failing_subtests_of_the_fixture_fail_their_test(bench):
 
 def test_an_endless_loop_is_a_timeout_and_keeps_what_was_known(bench):
     bench.lay({"tests/test_target.py": "def test_a(): pass\ndef test_b():\n    while True: pass\ndef test_c(): pass\n"})
-    judgement = bench.pytest(target=["tests/test_target.py"], timeout=4)
+    judgement = bench.pytest(target=["tests/test_target.py"], timeout=8)
     assert judgement.outcome is spec.Outcome.TIMEOUT, judgement
     assert [test.status for test in judgement.tests] == ["passed", "missing", "missing"]
     assert judgement.reason == "out of time; 2 tests did not run to the end"

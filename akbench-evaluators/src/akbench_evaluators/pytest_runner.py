@@ -10,16 +10,17 @@ import json
 import os
 import platform
 import re
-import secrets
+import stat
 import sys
 from collections import Counter
-from collections.abc import Container, Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from akbench_evaluators.node_ids import last_name, path_of, selected
+from akbench_evaluators.planting import plant
 from akbench_evaluators.signed_report import ReportWriter
 from akbench_evaluators.test_clock import TestClock
 
@@ -28,18 +29,22 @@ __all__ = ["SuiteReporter", "main"]
 _EXCERPT_CHARACTERS = 2_000
 _ALL_EXCERPTS_CHARACTERS = 400_000
 _FAILED_SUBTESTS_OF_A_TEST = 20
-_PLAIN_WORDS = ("after", "empty", "is", "keeps", "of", "order", "returns", "same", "value", "with")
-_CHANCE = secrets.SystemRandom()
-"""Nothing that the tested code seeds or patches later has a say in it."""
 
 
 class SuiteReporter:
-    """A pytest plugin that keeps the chosen tests, plants failing ones among them and reports every phase."""
+    """A pytest plugin that keeps the chosen tests with the failing ones planted in their files, and reports all phases.
 
-    def __init__(self, report: ReportWriter, chosen: list[str], deselect: list[str]) -> None:
+    `planted`: the test file's path in the workspace -> the name of the test planted there.
+    """
+
+    def __init__(
+        self, report: ReportWriter, chosen: list[str], deselect: list[str], planted: Mapping[str, str]
+    ) -> None:
         self._report = report
         self._chosen = chosen
         self._deselect = deselect
+        self._planted = planted
+        self._canaries: list[pytest.Item] = []
         self._raised: dict[tuple[str, str], bool] = {}
         self._failed_subtests: Counter[str] = Counter()
         self._room = _ALL_EXCERPTS_CHARACTERS
@@ -52,19 +57,23 @@ class SuiteReporter:
 
     def pytest_itemcollected(self, item: pytest.Item) -> None:
         """Report a chosen test before anything of the suite can drop it."""
-        if self._is_chosen(item):
+        if self._is_planted(item):
+            self._canaries.append(item)
+        elif self._is_chosen(item):
             self._report.write("item", id=item.nodeid)
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        """Keep the chosen tests and plant one failing test in each of their modules, at a place not to be guessed."""
-        config.hook.pytest_deselected(items=[item for item in items if not self._is_chosen(item)])
-        items[:] = [item for item in items if self._is_chosen(item)]
-        for module in _modules(items):
-            places = [place for place, item in enumerate(items) if item.getparent(pytest.Module) is module]
-            canary = _canary(module, [items[place] for place in places])
-            self._report.write("canary", id=canary.nodeid)
-            items.insert(places[0] + _CHANCE.randrange(len(places) + 1), canary)
+        """Keep the chosen tests and the planted ones of their modules, whatever else was dropped."""
+        chosen = [item for item in items if self._is_chosen(item) and not self._is_planted(item)]
+        modules = _modules(chosen)
+        canaries = [item for item in self._canaries if item.getparent(pytest.Module) in modules]
+        kept = {id(item) for item in (*chosen, *canaries)}
+        config.hook.pytest_deselected(items=[item for item in items if id(item) not in kept])
+        lost = {id(item) for item in canaries} - {id(item) for item in items}
+        items[:] = [item for item in (*items, *(each for each in canaries if id(each) in lost)) if id(item) in kept]
+        for module in modules:
+            self._report_canaries(module, canaries)
         self._report.write("collected")
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
@@ -106,6 +115,17 @@ class SuiteReporter:
             message=None if passed else self._excerpt(_explanation(report)),
         )
 
+    def _report_canaries(self, module: pytest.Module, canaries: list[pytest.Item]) -> None:
+        """Report those of the module; one that is nowhere to be seen is reported all the same."""
+        name = self._planted.get(path_of(module.nodeid))
+        found = [item.nodeid for item in canaries if item.getparent(pytest.Module) is module]
+        for node_id in found or ([] if name is None else [f"{module.nodeid}::{name}"]):
+            self._report.write("canary", id=node_id)
+
+    def _is_planted(self, item: pytest.Item) -> bool:
+        name = getattr(item, "originalname", None)
+        return name is not None and self._planted.get(path_of(item.nodeid)) == name
+
     def _is_chosen(self, item: pytest.Item) -> bool:
         return selected(self._chosen, item.nodeid) and not selected(self._deselect, item.nodeid)
 
@@ -130,10 +150,12 @@ def main() -> None:
     sys.path.remove(sys.argv[0])
     sys.argv = ["pytest"]
     report = ReportWriter(settings["report_fd"])
-    report.write("started", python=platform.python_version(), pytest=pytest.__version__)
     os.chdir(settings["workspace"])
-    if _report_selectors(report, settings["target"] + settings["regression"]):
-        report.write("finished", exit_code=_run(report, settings))
+    chosen = settings["target"] + settings["regression"]
+    planted = _plant_all(_chosen_files(chosen))
+    report.write("started", python=platform.python_version(), pytest=pytest.__version__)
+    if _report_selectors(report, chosen):
+        report.write("finished", exit_code=_run(report, settings, planted))
     # Threads and exit handlers of the tested code have no say any more.
     sys.stdout.flush()
     sys.stderr.flush()
@@ -152,28 +174,51 @@ def _report_selectors(report: ReportWriter, selectors: list[str]) -> bool:
     return found
 
 
-def _run(report: ReportWriter, settings: dict[str, Any]) -> int:
+def _plant_all(files: list[Path]) -> dict[str, str]:
+    """Plant a failing test in each file, before any tested code has run; path -> its name."""
+    return {file.as_posix(): name for file in files if (name := _plant(file)) is not None}
+
+
+def _plant(file: Path) -> str | None:
+    if file.is_symlink() or not file.resolve().is_relative_to(Path.cwd()):
+        return None
+    planted = plant(file.read_bytes())
+    if planted is None:
+        return None
+    mode = file.stat().st_mode
+    file.chmod(mode | stat.S_IWUSR)
+    file.write_bytes(planted.source)
+    file.chmod(mode)
+    return planted.name
+
+
+def _run(report: ReportWriter, settings: dict[str, Any], planted: Mapping[str, str]) -> int:
     workspace = settings["workspace"]
     sys.path.extend(str(Path(workspace, folder)) for folder in settings["python_path"])
     chosen = settings["target"] + settings["regression"]
     paths = list(dict.fromkeys(path_of(selector) for selector in chosen))
-    sys.path.extend(str(Path(workspace, folder)) for folder in _folders_outside_packages(paths))
+    sys.path.extend(str(Path(workspace, folder)) for folder in _folders_outside_packages(chosen))
     arguments = [
         *("-c", settings["ini"], "--rootdir", workspace, "--confcutdir", workspace),
         *("--import-mode=importlib", "--continue-on-collection-errors", "-p", "no:cacheprovider"),
         *("--tb=short", "--", *paths),
     ]
-    plugins: list[object] = [SuiteReporter(report, chosen, settings["deselect"])]
+    plugins: list[object] = [SuiteReporter(report, chosen, settings["deselect"], planted)]
     if settings["test_timeout_seconds"] is not None:
         plugins.append(TestClock(settings["test_timeout_seconds"]))
     return int(pytest.main(arguments, plugins=plugins))
 
 
-def _folders_outside_packages(paths: list[str]) -> list[Path]:
+def _folders_outside_packages(chosen: list[str]) -> list[Path]:
     """The folders of test files whose neighbours are imported by bare name, as pytest's default import mode allows."""
-    selected_files = [file for path in map(Path, paths) for file in ([path] if path.is_file() else _test_files(path))]
-    folders = dict.fromkeys(file.parent for file in selected_files)
+    folders = dict.fromkeys(file.parent for file in _chosen_files(chosen))
     return [folder for folder in folders if not (folder / "__init__.py").exists()]
+
+
+def _chosen_files(selectors: list[str]) -> list[Path]:
+    paths = dict.fromkeys(Path(path_of(selector)) for selector in selectors)
+    found = (file for path in paths for file in ([path] if path.is_file() else _test_files(path)))
+    return list(dict.fromkeys(found))
 
 
 def _test_files(folder: Path) -> list[Path]:
@@ -183,27 +228,6 @@ def _test_files(folder: Path) -> list[Path]:
 def _modules(items: list[pytest.Item]) -> list[pytest.Module]:
     parents = dict.fromkeys(item.getparent(pytest.Module) for item in items)
     return [parent for parent in parents if parent is not None]
-
-
-def _canary(module: pytest.Module, items: list[pytest.Item]) -> pytest.Function:
-    """A test that must fail, like its neighbours in name, file and module; only its source stands in no file."""
-    name = _unremarkable_name(items, vars(module.obj))
-    number = _CHANCE.randrange(1_000)
-    line = _CHANCE.randrange(1, 2 + _text(module.path).count("\n"))
-    source = "\n" * line + f"def {name}():\n    assert {number} == {number + _CHANCE.randint(1, 9)}\n"
-    exec(compile(source, str(module.path), "exec"), vars(module.obj))  # noqa: S102 - a function of that very module
-    canary: pytest.Function = pytest.Function.from_parent(module, name=name, callobj=vars(module.obj)[name])
-    return canary
-
-
-def _unremarkable_name(items: list[pytest.Item], taken: Container[str]) -> str:
-    """Made of words of the tests beside it, so that no pattern in a name gives it away."""
-    names = [item.name.partition("[")[0].removeprefix("test") for item in items]
-    words = sorted({word for name in names for word in name.split("_") if word.isidentifier()} | {*_PLAIN_WORDS})
-    while True:
-        name = "_".join(("test", *_CHANCE.sample(words, _CHANCE.randint(2, 5))))
-        if name not in taken:
-            return name
 
 
 def _explanation(report: pytest.CollectReport | pytest.TestReport) -> str:

@@ -66,7 +66,9 @@ class PytestEvaluator(Evaluator):
             argv=runner_argv(request),
             environ=_environ(request.environ),
             files={
-                **runner_files("pytest_runner", "node_ids", "signed_report", "test_clock", settings=settings),
+                **runner_files(
+                    "pytest_runner", "node_ids", "planting", "signed_report", "test_clock", settings=settings
+                ),
                 _INI: b"[pytest]\n",
             },
         )
