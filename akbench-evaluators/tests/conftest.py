@@ -32,6 +32,7 @@ class Bench:
     report_limit: int = REPORT_LIMIT
     cancel_after: float | None = None
     quarantined: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
 
     @property
     def workspace(self) -> Path:
@@ -83,7 +84,7 @@ class Bench:
             tools=str(self.root / "tools"),
             tmp=str(self.root / "tmp"),
             python=self.python,
-            hidden_files=(),
+            hidden_files=self.hidden,
             environ=environ,
             report_fd=report_fd,
             timeout_seconds=timeout,
@@ -94,12 +95,14 @@ class Bench:
     def _execute(self, invocation, reading, writing, timeout):
         stdout, stderr = self.root / "stdout", self.root / "stderr"
         begun, started_at = time.monotonic(), datetime.now(UTC)
-        with stdout.open("wb") as out, stderr.open("wb") as err:
+        given = self.root / "stdin"
+        given.write_bytes(invocation.stdin)
+        with stdout.open("wb") as out, stderr.open("wb") as err, given.open("r+b") as source:
             child = subprocess.Popen(
                 invocation.argv,
                 env=dict(invocation.environ),
                 cwd=self.workspace,
-                stdin=subprocess.DEVNULL,
+                stdin=source,
                 stdout=out,
                 stderr=err,
                 pass_fds=(writing,),

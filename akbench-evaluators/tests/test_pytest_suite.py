@@ -58,6 +58,24 @@ def test_a_solved_tree_is_a_full_success(bench):
     assert judgement.raw["planted_failures"] == 2
 
 
+def test_hidden_tests_run_under_other_names_and_are_told_by_their_own(bench):
+    suite = "import calc, os\ndef test_wrong():\n    assert calc.add(1, 1) == os.environ['PYTEST_CURRENT_TEST']\n"
+    bench.lay({"calc.py": ADD, "tests/test_target.py": suite, "tests/test_old.py": REGRESSION})
+    bench.hidden = ("tests/test_target.py",)
+    judgement = bench.pytest(target=["tests/test_target.py::test_wrong"], regression=["tests/test_old.py"])
+    assert list(statuses(judgement)) == [
+        "tests/test_target.py::test_wrong",
+        "tests/test_old.py::TestModule::test_has_add",
+        "tests/test_old.py::test_zero",
+    ]
+    assert "tests/test_target.py:3: in test_wrong" in judgement.tests[0].message
+    assert not (bench.workspace / "tests/test_target.py").exists()
+    bench.lay({"tests/test_target.py": suite.replace("test_wrong():", "test_wrong():  # is")})
+    kept = bench.pytest(target=["tests/test_target.py::test_wrong"], random_names=False)
+    assert (bench.workspace / "tests/test_target.py").exists()
+    assert list(statuses(kept)) == ["tests/test_target.py::test_wrong"]
+
+
 def test_some_targets_of_several_are_a_partial_success_with_their_fraction(bench):
     bench.lay({"calc.py": BROKEN_ADD, **SUITE})
     judgement = bench.pytest(**CONFIG)

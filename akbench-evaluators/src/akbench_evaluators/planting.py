@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import ast
 import random
-import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-__all__ = ["Planted", "plant"]
+__all__ = ["Planted", "fresh_name", "plant", "usual_words"]
 
 _PLAIN_WORDS = ("after", "empty", "is", "keeps", "of", "order", "returns", "same", "value", "with")
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -27,13 +26,11 @@ class Planted:
     source: bytes
 
 
-def plant(source: bytes, chance: random.Random | None = None) -> Planted | None:
+def plant(source: bytes, chance: random.Random, taken: bytes = b"") -> Planted | None:
     """Plant one failing test; None for a source that defines no test, or that is no Python.
 
-    `chance` decides place, name and body; unless given it is the system's, so that nothing the tested code does later
-    has a say in it.
+    `chance` decides place, name and body; the name stands neither in the source nor in `taken`.
     """
-    chance = chance or secrets.SystemRandom()
     try:
         module = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -41,7 +38,7 @@ def plant(source: bytes, chance: random.Random | None = None) -> Planted | None:
     names = [name for name in _definitions(module) if name.lower().startswith("test")]
     if not names:
         return None
-    name = _unremarkable_name(names, source, chance)
+    name = fresh_name(usual_words(names), source + taken, chance)
     lines = source.splitlines(keepends=True)
     newline = b"\r\n" if lines[0].endswith(b"\r\n") else b"\n"
     test = [f"def {name}():".encode() + newline, f"    {_falsehood(chance)}".encode() + newline]
@@ -72,12 +69,16 @@ def _gaps(module: ast.Module, lines: list[bytes]) -> Iterator[int]:
             yield end + (blank - _LINES) // 2
 
 
-def _unremarkable_name(names: list[str], source: bytes, chance: random.Random) -> str:
-    """Made of words of the tests in the file, so that no pattern in a name gives it away."""
-    words = sorted({word for name in names for word in name.lower().split("_")[1:] if word} | {*_PLAIN_WORDS})
+def usual_words(names: Iterable[str]) -> list[str]:
+    """The words that names of tests are made of, and some that are in most suites."""
+    return sorted({word for name in names for word in name.lower().split("_")[1:] if word} | {*_PLAIN_WORDS})
+
+
+def fresh_name(words: list[str], taken: bytes, chance: random.Random) -> str:
+    """A test's name of these words, so that no pattern gives it away, which does not stand in `taken`."""
     while True:
         name = "_".join(("test", *chance.sample(words, chance.randint(2, 5))))
-        if name.isidentifier() and name.encode() not in source:
+        if name.isidentifier() and name.encode() not in taken:
             return name
 
 

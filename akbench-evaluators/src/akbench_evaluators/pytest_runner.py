@@ -6,21 +6,20 @@ for a module of pytest or of the standard library.
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import re
-import stat
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from akbench_evaluators.arrangement import Arrangement, arrange, chosen_files
+from akbench_evaluators.concealed_input import read_concealed_settings
 from akbench_evaluators.node_ids import last_name, path_of, selected
-from akbench_evaluators.planting import plant
 from akbench_evaluators.signed_report import ReportWriter
 from akbench_evaluators.test_clock import TestClock
 
@@ -32,18 +31,14 @@ _FAILED_SUBTESTS_OF_A_TEST = 20
 
 
 class SuiteReporter:
-    """A pytest plugin that keeps the chosen tests with the failing ones planted in their files, and reports all phases.
+    """A pytest plugin that keeps the chosen tests with those planted in their files, and reports all phases."""
 
-    `planted`: the test file's path in the workspace -> the name of the test planted there.
-    """
-
-    def __init__(
-        self, report: ReportWriter, chosen: list[str], deselect: list[str], planted: Mapping[str, str]
-    ) -> None:
+    def __init__(self, report: ReportWriter, chosen: list[str], deselect: list[str], arrangement: Arrangement) -> None:
         self._report = report
         self._chosen = chosen
         self._deselect = deselect
-        self._planted = planted
+        self._planted = arrangement.planted
+        self._reveal = arrangement.disguise.reveal
         self._canaries: list[pytest.Item] = []
         self._raised: dict[tuple[str, str], bool] = {}
         self._failed_subtests: Counter[str] = Counter()
@@ -53,14 +48,14 @@ class SuiteReporter:
         """Report a file or class whose tests could not be collected."""
         if report.outcome != "passed":
             message = self._excerpt(_explanation(report))
-            self._report.write("uncollected", id=report.nodeid, outcome=report.outcome, message=message)
+            self._report.write("uncollected", id=self._reveal(report.nodeid), outcome=report.outcome, message=message)
 
     def pytest_itemcollected(self, item: pytest.Item) -> None:
         """Report a chosen test before anything of the suite can drop it."""
         if self._is_planted(item):
             self._canaries.append(item)
         elif self._is_chosen(item):
-            self._report.write("item", id=item.nodeid)
+            self._report.write("item", id=self._reveal(item.nodeid))
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -106,7 +101,7 @@ class SuiteReporter:
             return
         self._report.write(
             "phase",
-            id=report.nodeid,
+            id=self._reveal(report.nodeid),
             when=when,
             outcome=report.outcome,
             seconds=report.duration,
@@ -120,14 +115,15 @@ class SuiteReporter:
         name = self._planted.get(path_of(module.nodeid))
         found = [item.nodeid for item in canaries if item.getparent(pytest.Module) is module]
         for node_id in found or ([] if name is None else [f"{module.nodeid}::{name}"]):
-            self._report.write("canary", id=node_id)
+            self._report.write("canary", id=self._reveal(node_id))
 
     def _is_planted(self, item: pytest.Item) -> bool:
         name = getattr(item, "originalname", None)
         return name is not None and self._planted.get(path_of(item.nodeid)) == name
 
     def _is_chosen(self, item: pytest.Item) -> bool:
-        return selected(self._chosen, item.nodeid) and not selected(self._deselect, item.nodeid)
+        node_id = self._reveal(item.nodeid)
+        return selected(self._chosen, node_id) and not selected(self._deselect, node_id)
 
     def _is_worth_telling(self, subtest: pytest.TestReport) -> bool:
         if subtest.outcome == "failed":
@@ -138,91 +134,63 @@ class SuiteReporter:
         result: Any = yield
         self._raised[item.nodeid, when] = result.excinfo is not None
 
-    def _excerpt(self, text: str) -> str:
+    def _excerpt(self, explanation: str) -> str:
+        text = self._reveal(explanation)
         kept = text[-min(_EXCERPT_CHARACTERS, self._room) :] if self._room else ""
         self._room -= len(kept)
         return kept if len(kept) == len(text) else f"…{kept}"
 
 
 def main() -> None:
-    """Run the suite that the settings file, the only argument, describes; never returns."""
-    settings = json.loads(Path(sys.argv[1]).read_bytes())
+    """Run the suite that standard input describes; never returns."""
+    settings = read_concealed_settings()
     sys.path.remove(sys.argv[0])
     sys.argv = ["pytest"]
     report = ReportWriter(settings["report_fd"])
     os.chdir(settings["workspace"])
     chosen = settings["target"] + settings["regression"]
-    planted = _plant_all(_chosen_files(chosen))
+    selectors = [_selector(each) for each in chosen]
+    arrangement = arrange(chosen, settings["hidden_files"])
     report.write("started", python=platform.python_version(), pytest=pytest.__version__)
-    if _report_selectors(report, chosen):
-        report.write("finished", exit_code=_run(report, settings, planted))
+    for selector in selectors:
+        report.write("selector", **selector)
+    if all(selector["exists"] for selector in selectors):
+        report.write("finished", exit_code=_run(report, settings, arrangement))
     # Threads and exit handlers of the tested code have no say any more.
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)
 
 
-def _report_selectors(report: ReportWriter, selectors: list[str]) -> bool:
-    """Report whether the tree has what each selector names, judged without running anything; True if all exist."""
-    found = True
-    for selector in selectors:
-        path, name = Path(path_of(selector)), last_name(selector)
-        exists = path.is_dir() if name is None and path.suffix != ".py" else path.is_file()
-        named = exists and (name is None or re.search(rf"\b{re.escape(name)}\b", _text(path)) is not None)
-        report.write("selector", selector=selector, exists=exists, named=named)
-        found = found and exists
-    return found
+def _selector(selector: str) -> dict[str, Any]:
+    """Whether the tree has what the selector names, judged without running anything."""
+    path, name = Path(path_of(selector)), last_name(selector)
+    exists = path.is_dir() if name is None and path.suffix != ".py" else path.is_file()
+    named = exists and (name is None or re.search(rf"\b{re.escape(name)}\b", _text(path)) is not None)
+    return {"selector": selector, "exists": exists, "named": named}
 
 
-def _plant_all(files: list[Path]) -> dict[str, str]:
-    """Plant a failing test in each file, before any tested code has run; path -> its name."""
-    return {file.as_posix(): name for file in files if (name := _plant(file)) is not None}
-
-
-def _plant(file: Path) -> str | None:
-    if file.is_symlink() or not file.resolve().is_relative_to(Path.cwd()):
-        return None
-    planted = plant(file.read_bytes())
-    if planted is None:
-        return None
-    mode = file.stat().st_mode
-    file.chmod(mode | stat.S_IWUSR)
-    file.write_bytes(planted.source)
-    file.chmod(mode)
-    return planted.name
-
-
-def _run(report: ReportWriter, settings: dict[str, Any], planted: Mapping[str, str]) -> int:
+def _run(report: ReportWriter, settings: dict[str, Any], arrangement: Arrangement) -> int:
     workspace = settings["workspace"]
     sys.path.extend(str(Path(workspace, folder)) for folder in settings["python_path"])
     chosen = settings["target"] + settings["regression"]
-    paths = list(dict.fromkeys(path_of(selector) for selector in chosen))
-    sys.path.extend(str(Path(workspace, folder)) for folder in _folders_outside_packages(chosen))
+    paths = list(dict.fromkeys(arrangement.where(path_of(selector)) for selector in chosen))
+    sys.path.extend(str(Path(workspace, folder)) for folder in _folders_outside_packages(paths))
     arguments = [
         *("-c", settings["ini"], "--rootdir", workspace, "--confcutdir", workspace),
         *("--import-mode=importlib", "--continue-on-collection-errors", "-p", "no:cacheprovider"),
         *("--tb=short", "--", *paths),
     ]
-    plugins: list[object] = [SuiteReporter(report, chosen, settings["deselect"], planted)]
+    plugins: list[object] = [SuiteReporter(report, chosen, settings["deselect"], arrangement)]
     if settings["test_timeout_seconds"] is not None:
         plugins.append(TestClock(settings["test_timeout_seconds"]))
     return int(pytest.main(arguments, plugins=plugins))
 
 
-def _folders_outside_packages(chosen: list[str]) -> list[Path]:
+def _folders_outside_packages(paths: list[str]) -> list[Path]:
     """The folders of test files whose neighbours are imported by bare name, as pytest's default import mode allows."""
-    folders = dict.fromkeys(file.parent for file in _chosen_files(chosen))
+    folders = dict.fromkeys(file.parent for file in chosen_files(paths))
     return [folder for folder in folders if not (folder / "__init__.py").exists()]
-
-
-def _chosen_files(selectors: list[str]) -> list[Path]:
-    paths = dict.fromkeys(Path(path_of(selector)) for selector in selectors)
-    found = (file for path in paths for file in ([path] if path.is_file() else _test_files(path)))
-    return list(dict.fromkeys(found))
-
-
-def _test_files(folder: Path) -> list[Path]:
-    return sorted([*folder.rglob("test_*.py"), *folder.rglob("*_test.py")])
 
 
 def _modules(items: list[pytest.Item]) -> list[pytest.Module]:
