@@ -1,0 +1,7 @@
+"""``python -m tramline``."""
+
+import sys
+
+from tramline.cli import main
+
+sys.exit(main())
