@@ -12,17 +12,23 @@ from ruamel.yaml import YAML
 
 from akbench_examples import project_folder
 
+
+def load(path: Path) -> Any:
+    return YAML(typ="safe").load(path.read_text(encoding="utf-8"))
+
+
 DATASET = project_folder() / "datasets/software-engineering"
 TASKS = sorted(path.parent for path in DATASET.glob("*/*/task.yaml"))
 BUGS = [task for task in TASKS if task.parent.name == "bug_fix"]
 FEATURES = [task for task in TASKS if task.parent.name == "new_feature"]
 each_task = pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
 each_bug = pytest.mark.parametrize("task", BUGS, ids=lambda task: task.name)
+each_release_bug = pytest.mark.parametrize(
+    "task",
+    [task for task in BUGS if load(task / "repository.yaml")["repository"]["source"] == "sdist"],
+    ids=lambda task: task.name,
+)
 each_feature = pytest.mark.parametrize("task", FEATURES, ids=lambda task: task.name)
-
-
-def load(path: Path) -> Any:
-    return YAML(typ="safe").load(path.read_text(encoding="utf-8"))
 
 
 def own_tests(task: Path) -> set[str]:
@@ -48,13 +54,20 @@ def test_every_yaml_file_has_a_schema_version_and_is_known_by_its_id():
     assert all(document["schema_version"] == "1.0" and document["id"] for document in found)
 
 
-def test_there_are_six_bugs_in_three_libraries_and_two_features():
-    assert (len(BUGS), len(FEATURES)) == (6, 2)
-    assert len({load(task / "repository.yaml")["id"] for task in BUGS}) == 3
+def test_there_are_bugs_in_three_libraries_and_bugs_and_features_of_two_repositories_of_our_own():
+    assert (len(BUGS), len(FEATURES)) == (9, 5)
+    assert {load(task / "repository.yaml")["id"] for task in BUGS} == {"boltons", "cachetools", "tabulate", "tramline"}
+    assert {load(task / "repository.yaml")["id"] for task in FEATURES} == {"pocketledger", "tramline"}
 
 
-def test_the_difficulties_cover_the_scale():
-    assert {load(task / "task.yaml")["task"]["difficulty"] for task in TASKS} == {"easy", "medium", "hard", "expert"}
+@pytest.mark.parametrize("tasks", [BUGS, FEATURES], ids=["bug_fix", "new_feature"])
+def test_the_difficulties_cover_the_scale_in_each_category(tasks):
+    assert {load(task / "task.yaml")["task"]["difficulty"] for task in tasks} == {"easy", "medium", "hard", "expert"}
+
+
+def test_every_feature_and_every_bug_of_our_own_repositories_has_a_fix_that_looks_right_and_is_not():
+    ours = [task for task in TASKS if load(task / "repository.yaml")["repository"]["source"] == "directory"]
+    assert [task.name for task in ours if not list((task / "naive").glob("*.patch"))] == []
 
 
 @each_task
@@ -115,25 +128,30 @@ def test_a_description_gives_neither_tests_nor_mutations_away(task):
     assert "mutation" not in text.lower()
     for path in (task / "mutations").glob("*.yaml"):
         edit = load(path)["mutation"]
-        assert edit["replace_line"]["before"].strip() not in text
         assert edit["file"] not in text
+        if "replace_line" in edit:
+            assert edit["replace_line"]["before"].strip() not in text
 
 
 @each_bug
-def test_a_mutation_changes_one_line_and_keeps_its_indentation(task):
+def test_mutations_are_known_by_their_file_names(task):
     paths = sorted((task / "mutations").glob("*.yaml"))
     assert paths
-    for path in paths:
+    assert [load(path)["id"] for path in paths] == [path.stem for path in paths]
+
+
+@each_release_bug
+def test_a_mutation_changes_one_line_and_keeps_its_indentation(task):
+    for path in sorted((task / "mutations").glob("*.yaml")):
         document = load(path)
         before, after = document["mutation"]["replace_line"]["before"], document["mutation"]["replace_line"]["after"]
-        assert document["id"] == path.stem
         assert before != after
         assert "\n" not in before + after
         assert len(before) - len(before.lstrip()) == len(after) - len(after.lstrip())
         assert re.fullmatch(r"[0-9a-f]{64}", document["mutation"]["file_sha256"])
 
 
-@each_bug
+@each_release_bug
 def test_a_release_is_named_by_version_hash_and_licence(task):
     document = load(task / "repository.yaml")
     assert document["version"]

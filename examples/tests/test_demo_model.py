@@ -1,4 +1,4 @@
-"""The scripted model has an answer for each task and effort, and for each of them only one."""
+"""The scripted model has an answer for each of its tasks and each effort, and for each of them only one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,18 @@ DEMO = PROJECT / "datasets/software-engineering"
 DESCRIPTIONS = {path.parent.name: path.read_text() for path in DEMO.rglob("description.md")}
 
 
-@pytest.mark.parametrize("task", sorted(DESCRIPTIONS))
+SCRIPTED = [*(f"bugfix-{number:03}" for number in range(1, 7)), "feature-001", "feature-002"]
+
+
+@pytest.mark.parametrize("experiment", ["demo", "demo-without-codex"])
+def test_the_demo_asks_for_scripted_tasks_alone(experiment):
+    text = (PROJECT / f"configs/experiments/{experiment}.yaml").read_text(encoding="utf-8")
+    asked = YAML(typ="safe").load(text)["experiment"]["dataset"]["filters"]["task_ids"]
+    assert asked
+    assert set(asked) <= set(SCRIPTED)
+
+
+@pytest.mark.parametrize("task", SCRIPTED)
 def test_each_task_has_one_script_per_effort(task):
     fitting = [script for script in SCRIPTS if script["match"] in DESCRIPTIONS[task]]
     assert sorted(script["when"]["reasoning_effort"] for script in fitting) == ["high", "low"]
