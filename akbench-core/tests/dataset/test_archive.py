@@ -107,6 +107,10 @@ def test_an_archive_that_unpacks_without_end_is_given_up(tmp_path):
     made = packed(tmp_path / "a.tar.gz", head.tobuf(), b"\0" * (1 << 20))
     with pytest.raises(InputError, match="it unpacks to more than"):
         read_archive(made, caps=Caps(files=1, file_bytes=9, total_bytes=9))
+    head.size = 8 << 20
+    made = packed(tmp_path / "b.tar.gz", *([head.tobuf(), b"\0" * (8 << 20)] * 3))
+    with pytest.raises(InputError, match="it unpacks to more than 16779264 bytes"):
+        read_archive(made, caps=Caps(files=1, file_bytes=9, total_bytes=8 << 20))
 
 
 def test_a_header_that_would_fill_the_memory_is_refused(tmp_path):

@@ -25,6 +25,7 @@ _SLACK = 2
 """How much more than a tree may hold is unpacked on the way to it: files that are left out, or written twice."""
 _MEMBERS_PER_FILE = 4
 _LONGEST_HEADER = 1 << 20
+_AT_ONCE = 1 << 18
 _HEADERS = {
     *(tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE),
     tarfile.GNUTYPE_LONGNAME,
@@ -116,7 +117,10 @@ class _Member(tarfile.TarInfo):
 
 def _take_tar(archive: Path, top: _TopFolder, gatherer: Gatherer) -> None:
     most = _SLACK * gatherer.caps.total_bytes + _most_members(gatherer) * tarfile.BLOCKSIZE
-    with _Unpacked(archive, most) as source, tarfile.open(fileobj=source, mode="r|", tarinfo=_Member) as tar:
+    with (
+        _Unpacked(archive, most) as source,
+        tarfile.open(fileobj=source, mode="r|", bufsize=_AT_ONCE, tarinfo=_Member) as tar,
+    ):
         for number, member in enumerate(tar, start=1):
             _check_count(number, gatherer)
             if tar.offset > most:  # where the next one would begin: the way there may be endless
