@@ -20,7 +20,7 @@ from akbench.descriptors.snapshot import Snapshot, load
 from akbench.plain_yaml import read_text
 from akbench.spec import InputError
 
-__all__ = ["UNWRITTEN", "Brought", "Dataset", "Task", "find_dataset", "list_datasets", "load_dataset"]
+__all__ = ["UNWRITTEN", "Brought", "Dataset", "Task", "find_dataset", "list_datasets", "load_dataset", "load_task"]
 
 UNWRITTEN = "<!-- akbench: to be written by a person; remove this line then -->"
 """Marks a description that a program has made the skeleton of; no such task is run."""
@@ -180,10 +180,8 @@ def load_dataset(folder: Path) -> Dataset:
     document = read(folder / "dataset.yaml")
     model = document.validate(DatasetFile)
     tasks = sorted(
-        (_load_task(path.parent, folder) for path in folder.glob("*/*/task.yaml")), key=lambda t: t.descriptor.id
+        (load_task(path.parent, folder) for path in folder.glob("*/*/task.yaml")), key=lambda t: t.descriptor.id
     )
-    for task in tasks:
-        _check_repository(task, folder)
     if not tasks:
         raise InputError("no task found; a task is a folder <category>/<task id>/ with a task.yaml", place=str(folder))
     for first, second in itertools.pairwise(tasks):
@@ -207,7 +205,14 @@ def load_dataset(folder: Path) -> Dataset:
     )
 
 
-def _load_task(folder: Path, dataset: Path) -> Task:
+def load_task(folder: Path, dataset: Path) -> Task:
+    """Read the task in `folder` of the dataset in `dataset`. Raises `InputError` at the first fault, as above."""
+    task = _read_task(folder, dataset)
+    _check_repository(task, dataset)
+    return task
+
+
+def _read_task(folder: Path, dataset: Path) -> Task:
     _check_plain(folder.parent)
     for name in TASK_FILES:
         if not (folder / name).is_file():
