@@ -89,6 +89,7 @@ def test_another_folder_is_refused_with_what_is_missing(tmp_path: Path, read):
             "ref: refs/heads/main",
             "UnsupportedExtension",
         ),
+        ("", "nonsense", "HEAD is 'nonsense'"),
         ("", "ref: HEAD", "mend it, or remove it to import the files without their commit"),
     ],
 )

@@ -25,6 +25,7 @@ _LICENSES = (
     (r"Redistribution and use in source and binary forms.*Neither the name", "BSD-3-Clause"),
     (r"Redistribution and use in source and binary forms", "BSD-2-Clause"),
 )
+_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _LARGEST_BYTES = 32 << 20
 """As much as a file of a task's tree may have."""
 
@@ -57,19 +58,19 @@ class Checkout:
             raise InputError("there is no such folder in the checkout; is it another one?", place=self.place(name))
         return self.root / name
 
-    def content(self, name: str) -> bytes:
-        """The content of a plain file. Raises `InputError` that names it if it is none, leads out, or is huge."""
+    def content(self, name: str, most: int = _LARGEST_BYTES) -> bytes:
+        """The content of a plain file, up to `most` bytes. Raises `InputError` that names it if it is anything else."""
         if not self.has(name):
             raise InputError("there is no such plain file in the checkout", place=self.place(name))
         if not self._is_plain(name):
             raise InputError("leads elsewhere, by a link or its name; put the file itself here", place=self.place(name))
         try:
             with (self.root / name).open("rb") as file:
-                found = file.read(_LARGEST_BYTES + 1)
+                found = file.read(most + 1)
         except OSError as error:
             raise InputError(f"cannot be read: {error.strerror}", place=self.place(name)) from error
-        if len(found) > _LARGEST_BYTES:
-            raise InputError(f"larger than {_LARGEST_BYTES} bytes, the bound of a file", place=self.place(name))
+        if len(found) > most:
+            raise InputError(f"larger than {most} bytes, the bound of a file", place=self.place(name))
         return found
 
     def text(self, name: str) -> str:
@@ -122,11 +123,14 @@ class _Repository(Repo):
 
 
 def _head(repository: Repo) -> str | None:
-    """The commit it stands at; None before the first one."""
+    """The commit it stands at; None before the first one. Raises `ValueError` if HEAD names none."""
     try:
-        return repository.head().decode()
+        found = repository.head().decode()
     except KeyError:
         return None
+    if not _COMMIT.fullmatch(found):
+        raise ValueError(f"HEAD is {found!r}")
+    return found
 
 
 def _remote(repository: Repo) -> str | None:

@@ -19,6 +19,7 @@ _DIFFICULTIES = {"<15 min fix": "easy", "15 min - 1 hour": "medium", "1-4 hours"
 _PINNED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)==[^\s;=*]+")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _CHECK_SECONDS = 1800
+_LARGEST_BYTES = 1 << 30
 _TEST_SECONDS = 300
 _NOTES = (
     "Hints of the source are left out: the agent is given the problem statement alone.",
@@ -28,7 +29,7 @@ _NOTES = (
 
 def read_instances(source: Path) -> ImportedDataset:
     """The instances of the JSONL file `source`. Raises `InputError` for another file; no instance stops another."""
-    text = Checkout(source.parent).content(source.name)
+    text = Checkout(source.parent).content(source.name, _LARGEST_BYTES)
     tasks: list[ImportedTask] = []
     refused: dict[str, str] = {}
     for number, line in enumerate(text.splitlines(), start=1):
