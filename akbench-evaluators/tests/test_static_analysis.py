@@ -30,6 +30,12 @@ def test_an_old_finding_on_another_line_is_not_new(ruff):
     assert (found.raw["before"], found.raw["after"], found.raw["new"]) == (1, 1, 0)
 
 
+def test_a_tool_that_is_not_there_is_told_with_what_to_do(ruff):
+    found = ruff(tree(GIVEN), tree(GIVEN), tool="mypy")
+    assert found.outcome is Outcome.EVALUATOR_ERROR
+    assert found.reason.endswith("No module named mypy; write mypy==VERSION into the requirements of task.yaml")
+
+
 def test_a_new_finding_is_a_failure_that_says_where(ruff):
     final = {**GIVEN, "b.py": "import sys\n"}
     found = ruff(tree(final), tree(GIVEN), tool="ruff")

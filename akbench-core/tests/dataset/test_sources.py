@@ -345,11 +345,17 @@ def test_an_archive_that_is_not_there_or_another_is_refused(tmp_path: Path, cach
     [
         ("file:///x", "fatal: detected dubious ownership in repository at '/x'", InputError, "make it yours"),
         ("file:///x", "fatal: something else", InputError, "look at it"),
-        ("ssh://h/x", "error: cannot run ssh: No such file or directory", HostError, "install an ssh client"),
+        ("ssh://h/x", "ssh -oBatchMode=yes: 1: ssh: not found", HostError, "install an ssh client"),
         ("ssh://h/x", "Host key verification failed.", HostError, "connect to the host once by hand"),
         ("ssh://h/x", "git@h: Permission denied (publickey).", HostError, "a key for it that asks for no passphrase"),
         ("https://h/x", "fatal: could not read Username for 'https://h'", HostError, "not public or not there"),
-        ("https://h/x", "fatal: unable to access 'https://h/x/': SSL certificate problem", HostError, "SSL_CERT_FILE"),
+        (
+            "https://h/x",
+            "fatal: unable to access 'https://h/x/': SSL certificate problem",
+            HostError,
+            "in GIT_SSL_CAINFO",
+        ),
+        ("https://h/x", "fatal: repository 'https://h/x/' not found", HostError, "look at the address"),
         ("https://h/x", "fatal: Could not resolve host: h", HostError, "go online once"),
     ],
 )

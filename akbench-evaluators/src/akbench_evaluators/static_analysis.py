@@ -164,13 +164,19 @@ class StaticAnalysis(Evaluator):
         return _judged(evidence.request.config, report.records)
 
 
+def _mend(config: Mapping[str, JsonValue], problem: str) -> str:
+    """What to do about a tool that is not there; nothing for any other problem."""
+    missing = f"No module named {config['tool']}" in problem
+    return f"; write {config['tool']}==VERSION into the requirements of task.yaml" if missing else ""
+
+
 def _judged(config: Mapping[str, JsonValue], records: Iterable[Mapping[str, Any]]) -> Judgement:
     kinds: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
     for record in records:
         kinds[record["kind"], record.get("tree", "")].append(record)
     (given,), (final,) = kinds["analysed", "given"], kinds["analysed", "final"]
     if given["problem"] is not None:
-        reason = f"the tool cannot analyse the tree that was given: {given['problem']}"
+        reason = f"the tool cannot analyse the tree that was given: {given['problem']}{_mend(config, given['problem'])}"
         return Judgement(outcome=Outcome.EVALUATOR_ERROR, reason=reason)
     if given["left_out"]:
         reason = "the tool finds too much in the tree that was given; name fewer paths"

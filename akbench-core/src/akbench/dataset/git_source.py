@@ -41,15 +41,18 @@ _FROM_OUTSIDE = (
     *("SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO", "SSH_AUTH_SOCK"),
 )
 """What of the user's environment a fetch needs to get through; no GIT_CONFIG variable is among it."""
+_SSH = "install an ssh client, such as the package openssh-client"
 _MENDS = {
     "dubious ownership": "it belongs to another user, whose repositories git does not read: make it yours, or name a "
     "copy that is",
     "does not appear to be a git repository": "name the folder of a git repository",
-    "cannot run ssh": "install an ssh client, such as the package openssh-client",
+    "ssh: not found": _SSH,
+    "ssh: command not found": _SSH,
     "Host key verification failed": "connect to the host once by hand, so that ssh knows it",
     "Permission denied": "give this user a key for it that asks for no passphrase",
     "could not read Username": "it is not public or not there; give git access by ssh, or name a public address",
-    "certificate": "name the file of the certificates to trust in SSL_CERT_FILE",
+    "' not found": "it is not public or not there; look at the address",
+    "certificate": "name the file of the certificates to trust in GIT_SSL_CAINFO",
 }
 """What git says of a fetch that failed -> what to do; for anything else, and there is much of it, the network."""
 _FETCH = (
