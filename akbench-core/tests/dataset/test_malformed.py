@@ -143,6 +143,12 @@ FAULTS: dict[str, tuple[Break, str, str]] = {
         "slug-001.json:6:9",
         "missing key 'key.content'",
     ),
+    "a verdict that is no file": (
+        lambda folder: (folder / "validation/slug-001.json").mkdir(parents=True),
+        "validation/slug-001.json",
+        "is no file; remove it and validate again",
+    ),
+    "a huge verdict that is none": (write("validation/slug-001.json", " " * (1 << 21)), "slug-001.json", "no verdict"),
     "a verdict on another task": (
         write("validation/slug-001.json", json.dumps({**VERDICT, "task": "slug-002"})),
         "slug-001.json:1",
