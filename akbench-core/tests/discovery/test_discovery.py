@@ -166,6 +166,35 @@ def test_a_broken_command_of_an_extension_leaves_help_working_and_is_named(tmp_p
     assert "command 'shiny' of zzz-good 1.2.3 cannot be loaded" in done.stderr
 
 
+COMMANDS = """
+import click
+raise SystemExit("help must not import it")
+@click.command()
+@click.option("--times", help="No line of the command.")
+def first(times):
+    \"\"\"Do the first thing. And some more of it.\"\"\"
+@click.command("second", short_help="Do the second thing.")
+def second():
+    \"\"\"Another text.\"\"\"
+third = click.Command("third")
+"""
+
+
+def test_help_tells_the_line_of_each_command_of_an_extension_without_importing_it(tmp_path: Path):
+    install(tmp_path, "zzz-good", GOOD)
+    (tmp_path / "shiny.py").write_text(COMMANDS)
+    info = tmp_path / "zzz_good-1.2.3.dist-info"
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: zzz-good\nVersion: 1.2.3\nSummary: All of it\n")
+    names = ("first", "second", "third")
+    (info / "entry_points.txt").write_text("[akbench.commands]\n" + "".join(f"{n} = shiny:{n}\n" for n in names))
+    lines = {" ".join(line.split()) for line in akbench(tmp_path, "--help").stdout.splitlines()}
+    assert lines >= {
+        "first Do the first thing. (zzz-good 1.2.3)",
+        "second Do the second thing. (zzz-good 1.2.3)",
+        "third All of it (zzz-good 1.2.3)",
+    }
+
+
 HEAVY = ("sqlmodel", "sqlalchemy", "docker", "dulwich", "pydantic", "rich", "jinja2", "pluggy", "structlog", "ruamel")
 
 
