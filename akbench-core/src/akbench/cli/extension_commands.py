@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import click
-from click.utils import make_default_short_help
 
 __all__ = ["GROUP", "extension_commands", "load_extension_command"]
 
@@ -95,12 +94,23 @@ def _first_line(target: str) -> str:
     """What the help of the command ``package.module:name`` begins with; empty where its source does not tell."""
     module, _, name = target.partition(":")
     try:
-        tree: Any = compile("\n".join(_source(module)), module, "exec", flags=_ONLY_PARSE, dont_inherit=True)
+        text = "\n".join(_function(_source(module), name))
+        tree: Any = compile(text, module, "exec", flags=_ONLY_PARSE, dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # the command says so when it is used
         return ""
-    functions = [each for each in tree.body if type(each).__name__ == "FunctionDef" and each.name == name]
-    told = _told(functions[-1]) if functions else ""
-    return " ".join(make_default_short_help(told, max_length=_LONGEST_LINE).split())
+    told = _told(tree.body[0]) if tree.body else ""
+    return click.Command(None, help=told).get_short_help_str(limit=_LONGEST_LINE)
+
+
+def _function(lines: list[str], name: str) -> list[str]:
+    """The lines of the function `name` with its decorators: to parse the whole module would take ten times as long."""
+    begin = next((number for number, line in enumerate(lines) if line.startswith(f"def {name}(")), len(lines))
+    end = begin + 1
+    while end < len(lines) and lines[end][:1] in ("", " ", "\t", ")", "#"):
+        end += 1
+    while 0 < begin < len(lines) and lines[begin - 1].strip():
+        begin -= 1
+    return lines[begin:end]
 
 
 def _told(function: Any) -> str:
