@@ -131,3 +131,9 @@ def test_the_command_says_what_to_do_next(tmp_path: Path):
     assert done.returncode == 0, done.stderr
     assert "next: cd akbench-evaluator-night-owl && pip install -e ." in done.stdout
     assert (tmp_path / "akbench-evaluator-night-owl" / "pyproject.toml").is_file()
+
+
+def test_a_folder_below_a_file_is_bad_input_that_names_the_file(tmp_path: Path):
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match="file: is no folder; choose another one with --directory"):
+        write_distribution("agent", "night-owl", tmp_path / "file" / "below" / "it")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -109,6 +110,8 @@ def list_extensions(*, as_json: bool) -> None:
         for each in found
     ]
     print_table(("extension", "distribution", "version", "state", "brings"), rows)
+    for name in _disabling_nothing(found):
+        say(f"warning: AKBENCH_DISABLE names {name!r}, and no extension of that name is installed", err=True)
     failed = [each for each in found if each.cause]
     if failed:
         print_findings((each.state, each.name, str(each.cause), f"AKBENCH_DISABLE={each.name}") for each in failed)
@@ -153,6 +156,11 @@ def check(ctx: click.Context, name: str, *, contract: bool, as_json: bool) -> No
     else:
         print_findings(("ok" if each.ok else "wrong", each.what, each.detail, "") for each in findings)
     ctx.exit(0 if is_good else 1)
+
+
+def _disabling_nothing(found: tuple[Found, ...]) -> list[str]:
+    unwanted = {name.strip() for name in os.environ.get("AKBENCH_DISABLE", "").split(",")} - {""}
+    return sorted(unwanted - {each.name for each in found})
 
 
 def _tried(adapter: Adapter) -> Finding:
