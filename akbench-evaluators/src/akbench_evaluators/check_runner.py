@@ -6,7 +6,6 @@ The script comes through standard input and lies nowhere; this process cannot be
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import pkgutil
@@ -18,12 +17,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from akbench_evaluators.hiding import hide_this_process
 from akbench_evaluators.product import Product, ProductError
 from akbench_evaluators.signed_report import ReportWriter
 
 __all__ = ["CheckReport", "main"]
 
-_PR_SET_DUMPABLE = 4
 _LONGEST_MESSAGE = 2_000
 _ROLES = ("target", "regression")
 _PEEK = """
@@ -82,7 +81,7 @@ def main() -> None:
     _forget_input()
     writer = ReportWriter(settings["report_fd"])
     server = (pkgutil.get_data("akbench_evaluators", "product_server.py") or b"").decode()
-    _hide()
+    hide_this_process()
     writer.write("started", seen=_seen_by_others(settings))
     product = Product(
         workspace=settings["workspace"], python=settings["python"], environ=settings["environ"], server=server
@@ -98,11 +97,6 @@ def _forget_input() -> None:
         os.ftruncate(0, 0)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
-
-
-def _hide() -> None:
-    if ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0) != 0:
-        raise OSError(ctypes.get_errno(), "this process cannot be hidden from the product's")
 
 
 def _seen_by_others(settings: dict[str, Any]) -> list[str]:

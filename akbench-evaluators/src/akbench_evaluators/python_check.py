@@ -22,10 +22,18 @@ from akbench.spec import (
 from akbench_evaluators.config import reject_unknown_keys, require_seconds, text
 from akbench_evaluators.process_ending import judge_cut_short, usable_report
 from akbench_evaluators.shipment import runner_argv, runner_files
+from akbench_evaluators.signed_report import Shapes
 
 __all__ = ["PythonCheck"]
 
 _KEYS = ("check", "timeout_seconds")
+_ABSENT = type(None)
+_RECORDS: Shapes = {
+    "started": {"seen": (list,)},
+    "test": {"name": (str,), "role": (str,), "status": (str,), "seconds": (float,), "message": (str, _ABSENT)},
+    "note": {"values": (dict,)},
+    "ended": {"problem": (str, _ABSENT)},
+}
 
 
 class PythonCheck(Evaluator):
@@ -52,14 +60,14 @@ class PythonCheck(Evaluator):
             "name": f"checks/{name}",
             "source": request.checks[name].decode("utf-8"),
         }
-        files = runner_files("check_runner", "product", "product_server", "signed_report", settings={})
+        files = runner_files("check_runner", "hiding", "product", "product_server", "signed_report", settings={})
         return EvaluationInvocation(
             argv=runner_argv(request), environ=dict(request.environ), files=files, stdin=json.dumps(settings).encode()
         )
 
     def judge(self, evidence: EvaluationEvidence) -> Judgement:
         """Judge from the tests that the check reported."""
-        report = usable_report(evidence)
+        report = usable_report(evidence, _RECORDS)
         if isinstance(report, Judgement):
             return report
         name = _name(evidence.request.config)
