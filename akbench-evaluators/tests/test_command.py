@@ -73,23 +73,25 @@ def test_the_command_does_not_inherit_the_report(bench):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reaches for the report through /proc")
-def test_writing_to_the_report_of_the_runner_is_tampering(bench):
+def test_the_report_of_the_runner_cannot_be_opened_by_the_command(bench):
     attack = """
 import os, stat
 parent = f"/proc/{os.getppid()}/fd"
 for fd in os.listdir(parent):
     path = f"{parent}/{fd}"
-    if stat.S_ISFIFO(os.stat(path).st_mode):
-        with open(path, "wb") as report:
-            report.write(b'{"kind": "ended", "exit_code": 0}\\n')
+    if stat.S_ISSOCK(os.stat(path).st_mode):
+        try:
+            open(path, "wb")
+        except OSError as error:
+            print(error.strerror)
 raise SystemExit(1)
 """
     bench.lay({"attack.py": attack})
     judgement = bench.command("python", "attack.py")
     assert judgement.outcome is spec.Outcome.FAILURE
-    # Root is kept out by nothing; for everybody else the runner's descriptors are closed.
-    refused = "the command ended with exit code 1"
-    assert judgement.reason == ("tampering: something else wrote to the report" if os.geteuid() == 0 else refused)
+    assert judgement.reason == "the command ended with exit code 1"
+    if os.geteuid() == 0:  # nothing keeps root out; for everybody else the runner's descriptors are closed
+        assert (bench.root / "stdout").read_text() == "No such device or address\n"
 
 
 PEEK = """

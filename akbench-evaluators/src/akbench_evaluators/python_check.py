@@ -34,6 +34,7 @@ _RECORDS: Shapes = {
     "note": {"values": (dict,)},
     "ended": {"problem": (str, _ABSENT)},
 }
+_RUNNER = ("check_runner", "concealed_input", "hiding", "product", "product_server", "signed_report")
 
 
 class PythonCheck(Evaluator):
@@ -60,7 +61,7 @@ class PythonCheck(Evaluator):
             "name": f"checks/{name}",
             "source": request.checks[name].decode("utf-8"),
         }
-        files = runner_files("check_runner", "hiding", "product", "product_server", "signed_report", settings={})
+        files = runner_files(*_RUNNER, settings={})
         return EvaluationInvocation(
             argv=runner_argv(request), environ=dict(request.environ), files=files, stdin=json.dumps(settings).encode()
         )
