@@ -21,7 +21,7 @@ from ruamel.yaml.reader import ReaderError
 
 from akbench.spec import InputError
 
-__all__ = ["DEPTH_LIMIT", "SIZE_LIMIT", "VALUE_LIMIT", "Location", "PlainYaml", "compose", "read_text"]
+__all__ = ["DEPTH_LIMIT", "SIZE_LIMIT", "VALUE_LIMIT", "Location", "PlainYaml", "compose", "decoded", "read_text"]
 
 SIZE_LIMIT = 1 << 20
 """Largest file (bytes); anything larger is a mistake or an attack."""
@@ -49,8 +49,14 @@ class PlainYaml:
     root: Node
 
     def place(self, location: Location) -> str:
-        """``source:line:column`` of the value at `location`, or of its nearest enclosing value."""
-        return _place(self.source, self._nearest(location))
+        """``source:line:column`` of the value at `location`, or of its nearest enclosing value.
+
+        A value that is not written stands where its key does: the parser knows only where the next thing begins.
+        """
+        node = self._nearest(location)
+        if location and _is_unwritten(node) and (key := self._key(location)) is not None:
+            return _place(self.source, key)
+        return _place(self.source, node)
 
     def written(self, location: Location) -> str:
         """The value at `location` as it is written, which for a number may be more than the number tells."""
@@ -67,14 +73,15 @@ class PlainYaml:
 
     def key_place(self, location: Location) -> str:
         """Like `place`, for the key of a mapping entry rather than its value."""
+        key = self._key(location)
+        return self.place(location) if key is None else _place(self.source, key)
+
+    def _key(self, location: Location) -> Node | None:
         parent = self.root
         for step in location[:-1]:
             parent = _child(parent, step) or parent
-        if isinstance(parent, MappingNode):
-            for key, _ in parent.value:
-                if key.value == location[-1]:
-                    return _place(self.source, key)
-        return self.place(location)
+        keys = (key for key, _ in parent.value) if isinstance(parent, MappingNode) else ()
+        return next((key for key in keys if key.value == location[-1]), None)
 
     def error(self, message: str, location: Location = ()) -> InputError:
         """An input error that names the place of `location`."""
@@ -88,16 +95,23 @@ def read_text(path: Path) -> str:
             raise InputError("is no file; put a file there", place=str(path))
         with path.open("rb") as file:
             content = file.read(SIZE_LIMIT + 1)
-        if len(content) > SIZE_LIMIT:
-            raise InputError(f"larger than {SIZE_LIMIT} bytes; it must be a short file", place=str(path))
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"not UTF-8 (byte {error.start}); save it as UTF-8", place=str(path)) from error
+        return decoded(content, str(path))
     except FileNotFoundError as error:
         raise InputError("no such file", place=str(path)) from error
     except (OSError, ValueError) as error:
         cause = getattr(error, "strerror", None) or str(error)
         raise InputError(f"cannot be read: {cause}", place=str(path)) from error
+
+
+def decoded(content: bytes, source: str) -> str:
+    """The text of a short UTF-8 file with this content. Raises `InputError` with the place if it is something else."""
+    if len(content) > SIZE_LIMIT:
+        raise InputError(f"larger than {SIZE_LIMIT} bytes; it must be a short file", place=source)
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        before = content[: error.start].decode("utf-8-sig")
+        raise InputError("not UTF-8; save it as UTF-8", place=_position(before, len(before), source)) from error
 
 
 def compose(text: str, source: str) -> tuple[dict[str, Any], Node]:
@@ -235,6 +249,10 @@ class _Values:
 
     def _error(self, node: Node, message: str) -> InputError:
         return InputError(f"not valid YAML: {message}", place=_place(self._source, node))
+
+
+def _is_unwritten(node: Node) -> bool:
+    return isinstance(node, ScalarNode) and node.start_mark.index == node.end_mark.index
 
 
 def _place(source: str, node: Node) -> str:

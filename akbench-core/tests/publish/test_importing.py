@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from akbench.dataset.assembly import assemble
-from akbench.dataset.dataset import load_dataset
+from akbench.dataset.dataset import Task, load_dataset
 from akbench.dataset.tree import FILE, Tree
 from akbench.publish.importing import DatasetWriter, Written
-from akbench.spec import GitRepository, ImportedDataset, ImportedTask, InputError
+from akbench.spec import GitRepository, HostError, ImportedDataset, ImportedTask, InputError
 from akbench.workspace.reference import reference_solution
 from akbench.workspace.snapshot import take_snapshot
 
@@ -60,7 +60,14 @@ def written(folder: Path, *tasks: ImportedTask) -> Written:
         return Tree.of({b"calc.py": (FILE, BROKEN)})
 
     (folder / "scratch").mkdir()
-    return DatasetWriter(folder / "sums", folder / "cache", folder / "scratch", fetch).write(imported(*tasks), "sums")
+    writer = DatasetWriter(folder / "sums", folder / "cache", folder / "scratch", fetch=fetch, check=check)
+    return writer.write(imported(*tasks), "sums")
+
+
+def check(task: Task) -> None:
+    """Stands for what the catalogue knows."""
+    if task.descriptor.task.category == "unknown":
+        raise InputError("unknown category")
 
 
 def test_what_is_written_is_a_dataset_whose_solution_leads_to_what_the_importer_said(tmp_path: Path):
@@ -95,6 +102,15 @@ REFUSED = {
     "the solution changes nothing": ({"solution": {"calc.py": BROKEN}}, "its solution changes nothing"),
     "no hidden test": ({"hidden_tests": {}}, "no tests that the agent does not see"),
     "a path that leads out": ({"hidden_tests": {"../x.py": TEST}}, "not a plain relative path"),
+    "an unknown category": ({"category": "unknown"}, "unknown category"),
+    "a name that leads out": ({"id": "../../x"}, "is no identifier"),
+    "a category that leads out": ({"category": "../x"}, "is no identifier"),
+    "half of a character": ({"description": "\ud800"}, "holds half of a character"),
+    "half of a character in a name": ({"hidden_tests": {"\ud800": TEST}}, "holds half of a character"),
+    "a title that no file can hold": ({"title": "a\0b"}, "bug_fix/add/task.yaml:4:8: not valid YAML"),
+    "a null character": ({"description": "a\0b"}, "bug_fix/add/description.md:1: holds a null character"),
+    "a name that is too long": ({"hidden_tests": {"x" * 300: TEST}}, "too long for a file system"),
+    "a requirement that is not pinned": ({"requirements": ("pytest",)}, "bug_fix/add/task.yaml:"),
     "a patch of another file": ({"solution": PATCH.replace(b"calc", b"clac")}, "the patch does not apply"),
 }
 
@@ -104,9 +120,30 @@ def test_a_task_that_would_give_itself_away_or_cannot_be_is_refused_and_stops_no
     changed, reason = REFUSED[case]
     found = written(tmp_path, replace(TASK, **changed), replace(TASK, id="good"))
     assert found.tasks == ("good",)
-    assert reason in found.refused["add"]
+    assert reason in found.refused[changed.get("id", "add")]
+    assert [path.name for path in (tmp_path / "sums" / "repositories").iterdir()] == ["good"]
+    assert [*(tmp_path / "scratch").iterdir()] == []
 
 
 def test_when_nothing_is_left_every_reason_is_told(tmp_path: Path):
     with pytest.raises(InputError, match=r"no task of it can be imported:\n  add: it has no tests"):
         written(tmp_path, replace(TASK, hidden_tests={}))
+
+
+def test_two_tasks_of_one_name_are_not_mixed(tmp_path: Path):
+    found = written(tmp_path, TASK, replace(TASK, title="Another"), replace(TASK, hidden_tests={}))
+    assert found.tasks == ("add",)
+    assert found.refused == dict.fromkeys(("add (again)", "add (again) (again)"), "there is another task of this name")
+    assert "title: Add" in (tmp_path / "sums" / "bug_fix" / "add" / "task.yaml").read_text()
+
+
+def test_a_repository_that_cannot_be_had_stops_no_other_task(tmp_path: Path):
+    def fetch(repository: GitRepository) -> Tree:
+        raise HostError("no network")
+
+    (tmp_path / "scratch").mkdir()
+    writer = DatasetWriter(tmp_path / "sums", tmp_path / "cache", tmp_path / "scratch", fetch=fetch, check=check)
+    away = replace(TASK, id="away", repository=GitRepository(url="https://host.invalid/repo", commit="a" * 40))
+    assert writer.write(imported(away, TASK), "sums") == Written(tasks=("add",), refused={"away": "no network"})
+    with pytest.raises(HostError, match=r"no task of it can be imported:\n  away: no network"):
+        writer.write(imported(away), "sums")

@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 
 from akbench.spec import ImportedDataset, InputError
-from akbench_datasets.checkout import license_of, origin_of, read_bytes
+from akbench_datasets.checkout import Checkout
 
 __all__ = ["read_harbor"]
 
@@ -23,57 +23,63 @@ def read_harbor(source: Path) -> ImportedDataset:
     folders = sorted(path.parent for path in source.rglob("task.toml"))
     if not folders:
         raise InputError("no Harbor task: there is no task.toml here or below", place=str(source))
-    origin = origin_of(source, source.name)
+    checkout = Checkout(source)
+    origin = checkout.origin(source.name)
     return ImportedDataset(
         title=f"Harbor tasks of {source.name}",
         description="Tasks in the Harbor format.",
-        license=license_of(source) or "unknown",
+        license=checkout.license() or "unknown",
         source=origin.source,
         commit=origin.commit,
         tasks=(),
-        refused={folder.name: _refusal(folder) for folder in folders},
+        refused={_name(folder, source): _refusal(Checkout(folder)) for folder in folders},
     )
 
 
-def _refusal(folder: Path) -> str:
+def _name(folder: Path, source: Path) -> str:
+    """Its place below the source: two folders of one name are two tasks."""
+    return source.name if folder == source else folder.relative_to(source).as_posix()
+
+
+def _refusal(task: Checkout) -> str:
     try:
-        return _needs(folder)
+        return _needs(task)
     except InputError as error:
         return f"not a whole Harbor task: {error.message}"
 
 
-def _needs(folder: Path) -> str:
-    config = _config(folder / "task.toml")
-    if not _readable(folder, "instruction.md").strip():
+def _needs(task: Checkout) -> str:
+    config = _config(task)
+    if not _readable(task, "instruction.md").strip():
         raise InputError("instruction.md is empty")
-    _readable(folder, "tests/test.sh")
-    solved = (folder / "solution" / "solve.sh").is_file()
-    lack = "" if solved else "; it has no solution/solve.sh to validate it by"
-    return f"in order, but it needs its image ({_image(folder, config)}), and a task cannot choose an image yet{lack}"
+    _readable(task, "tests/test.sh")
+    lack = "" if task.has("solution/solve.sh") else "; it has no solution/solve.sh to validate it by"
+    return f"in order, but it needs its image ({_image(task, config)}), and a task cannot choose an image yet{lack}"
 
 
-def _config(path: Path) -> dict[str, object]:
+def _config(task: Checkout) -> dict[str, object]:
     try:
-        return tomllib.loads(read_bytes(path).decode())
-    except ValueError as error:
+        return tomllib.loads(_readable(task, "task.toml"))
+    except (ValueError, RecursionError) as error:
         raise InputError(f"task.toml: {error}") from error
 
 
-def _readable(folder: Path, name: str) -> str:
-    path = folder / name
-    if not path.is_file():
+def _readable(task: Checkout, name: str) -> str:
+    if not task.has(name):
         raise InputError(f"it has no {name}")
-    return read_bytes(path).decode(errors="replace")
+    try:
+        return task.text(name)
+    except InputError as error:
+        raise InputError(f"{name}: {error.message}") from error
 
 
-def _image(folder: Path, config: dict[str, object]) -> str:
+def _image(task: Checkout, config: dict[str, object]) -> str:
     environment = config.get("environment")
     if isinstance(environment, dict) and isinstance(environment.get("docker_image"), str):
         return str(environment["docker_image"])
-    compose = folder / "environment" / "docker-compose.yaml"
-    if compose.is_file():
+    if task.has("environment/docker-compose.yaml"):
         return "several containers, environment/docker-compose.yaml"
-    steps = _STEP.findall(_readable(folder, "environment/Dockerfile"))
+    steps = _STEP.findall(_readable(task, "environment/Dockerfile"))
     base = next((rest.strip() for step, rest in steps if step.upper() == "FROM"), None)
     if base is None:
         raise InputError("environment/Dockerfile has no FROM")

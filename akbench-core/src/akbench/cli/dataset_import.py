@@ -12,7 +12,9 @@ from akbench.cli.agent import report_failures
 from akbench.cli.dataset_new import check_dataset_id
 from akbench.cli.export import list_formats
 from akbench.cli.output import json_option, print_json, project_option, say
+from akbench.dataset.locations import url_flaw
 from akbench.dataset.tree import Tree
+from akbench.pipeline import check_task
 from akbench.project import Project, cache_folder
 from akbench.publish.importing import DatasetWriter, Written
 from akbench.spec import GitRepository, ImportedDataset, InputError
@@ -49,17 +51,23 @@ def import_command(
     if place.exists():
         raise InputError("already there; choose another --id or remove it", place=str(place))
     imported = catalogue.read_foreign_dataset(name, source.resolve())
-    written = _write(imported, place, project)
+    written = _write(imported, place, project, catalogue)
     _tell(imported, written, place, as_json=as_json)
 
 
-def _write(imported: ImportedDataset, place: Path, project: Project) -> Written:
+def _write(imported: ImportedDataset, place: Path, project: Project, catalogue: Catalogue) -> Written:
     """Written aside first: a dataset is there whole or not at all."""
     with scratch_folder("import-", project.workspaces) as scratch:
-        writer = DatasetWriter(scratch / place.name, cache_folder(), scratch, _fetch)
+        writer = DatasetWriter(
+            scratch / "whole" / place.name,
+            cache_folder(),
+            scratch,
+            fetch=_fetch,
+            check=lambda task: check_task(task, catalogue),
+        )
         written = writer.write(imported, place.name)
         place.parent.mkdir(exist_ok=True)
-        shutil.move(scratch / place.name, place)
+        shutil.move(scratch / "whole" / place.name, place)
     return written
 
 
@@ -90,4 +98,7 @@ def _fetch(repository: GitRepository) -> Tree:
     """The tree of the commit, without the files of its submodules."""
     from akbench.dataset.git_source import read_commit
 
+    flaw = url_flaw(repository.url)
+    if flaw is not None:
+        raise InputError(f"its repository {repository.url!r} {flaw}")
     return read_commit(repository.url, repository.commit, cache_folder(), submodules="leave_out").tree
