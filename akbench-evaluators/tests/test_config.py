@@ -34,7 +34,7 @@ GOOD_COMMAND = {"command": ["make", "check"], "success_exit_codes": [0, 2]}
         ({"timeout_seconds": True}, "timeout_seconds", "positive number of seconds"),
         ({"test_timeout_seconds": 0}, "test_timeout_seconds", "positive number of seconds"),
         ({"timeout_seconds": "5"}, "timeout_seconds", "positive number of seconds"),
-        ({"targets": []}, "targets", "use one of deselect, regression, target, test_timeout_seconds, timeout_seconds"),
+        ({"targets": []}, "targets", "use one of deselect, random_names, regression, target"),
     ],
 )
 def test_a_bad_pytest_configuration_names_the_key_and_the_mend(change, key, mend):
@@ -72,7 +72,7 @@ NEEDED = {
     "diff": {},
 }
 WITHOUT_DEFAULT = {
-    "pytest": {"test_timeout_seconds"},
+    "pytest": {"test_timeout_seconds", "random_names"},
     "static-analysis": {"command", "format", "silent_exit_codes", "paths", "options", "configuration", "zero_at"},
     "diff": {"max_files", "max_lines", "max_bytes", "allow", "forbid", "uncounted", "noise"},
 }

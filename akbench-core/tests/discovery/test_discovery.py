@@ -227,12 +227,10 @@ def test_help_tells_the_line_of_each_command_of_an_extension_without_importing_i
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: zzz-good\nVersion: 1.2.3\nSummary: All of it\n")
     names = ("first", "second", "third")
     (info / "entry_points.txt").write_text("[akbench.commands]\n" + "".join(f"{n} = shiny:{n}\n" for n in names))
-    lines = {" ".join(line.split()) for line in akbench(tmp_path, "--help").stdout.splitlines()}
-    assert lines >= {
-        "first Do the first thing. (zzz-good 1.2.3)",
-        "second Do the second thing. (zzz-good 1.2.3)",
-        "third All of it (zzz-good 1.2.3)",
-    }
+    told = " ".join(akbench(tmp_path, "--help").stdout.split())  # where it breaks lines depends on other commands
+    assert "first Do the first thing. (zzz-good 1.2.3)" in told
+    assert "second Do the second thing. (zzz-good 1.2.3)" in told
+    assert "third All of it (zzz-good 1.2.3)" in told
 
 
 HEAVY = ("sqlmodel", "sqlalchemy", "docker", "dulwich", "pydantic", "rich", "jinja2", "pluggy", "structlog", "ruamel")
