@@ -67,11 +67,21 @@ if TYPE_CHECKING:
     from akbench.spec.probe import Probe, ProbeContext, Problem
     from akbench.spec.process import Artifact, Host, Invocation, Mount, ProcessEvidence, RunningProcess
     from akbench.spec.runtime import Health, ProviderAccess, Runtime, RuntimeEvent, RuntimeRequest, RuntimeState
-    from akbench.spec.sandbox import Bind, Leftover, Limits, Sandbox, SandboxProbe, SandboxRequest
+    from akbench.spec.sandbox import (
+        TASK_IMAGES,
+        Bind,
+        Leftover,
+        Limits,
+        Sandbox,
+        SandboxImage,
+        SandboxProbe,
+        SandboxRequest,
+    )
 
 __all__ = [
     "API_VERSION",
     "CAPABILITIES",
+    "TASK_IMAGES",
     "AgentEvidence",
     "AgentOutcome",
     "AgentRecord",
@@ -131,6 +141,7 @@ __all__ = [
     "RuntimeRequest",
     "RuntimeState",
     "Sandbox",
+    "SandboxImage",
     "SandboxProbe",
     "SandboxRecord",
     "SandboxRequest",
