@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Mapping
 from pathlib import PurePosixPath
+from typing import ClassVar
 
 from akbench.spec import (
     EvaluationEvidence,
@@ -18,7 +19,7 @@ from akbench.spec import (
 from akbench_evaluators.config import reject_unknown_keys, require_seconds, texts
 from akbench_evaluators.node_ids import path_of
 from akbench_evaluators.process_ending import judge_unstarted
-from akbench_evaluators.shipment import runner_argv, runner_files
+from akbench_evaluators.shipment import runner_files, suite_argv
 from akbench_evaluators.signed_report import read_report
 from akbench_evaluators.suite_verdict import Suite, SuiteRun, judge_suite
 
@@ -31,6 +32,8 @@ _STEERING = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
 
 class PytestEvaluator(Evaluator):
     """Runs the selected tests with the pytest of the task's environment."""
+
+    needs_packages: ClassVar[tuple[str, ...]] = ("pytest",)
 
     def check_config(self, config: Mapping[str, JsonValue]) -> None:
         """Raise `InputError` with the key and the mend if `config` cannot be used."""
@@ -63,7 +66,7 @@ class PytestEvaluator(Evaluator):
             "test_timeout_seconds": request.config.get("test_timeout_seconds"),
         }
         return EvaluationInvocation(
-            argv=runner_argv(request),
+            argv=suite_argv(request),
             environ=_environ(request.environ),
             files={
                 **runner_files("pytest_runner", "node_ids", "signed_report", "test_clock", settings=settings),

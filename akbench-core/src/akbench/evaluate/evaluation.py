@@ -130,18 +130,17 @@ def _request(
 ) -> EvaluationRequest:
     workspace = sandbox.inside("workspace", rooms.workspace)
     timeout = config.get("timeout_seconds")
-    environ = {
-        "PATH": f"{environment.root}/bin:/usr/local/bin:/usr/bin:/bin",
-        "HOME": sandbox.inside("home", rooms.home),
-        "TMPDIR": sandbox.inside("tmp", rooms.tmp),
-        "LANG": "C.UTF-8",
-        "PYTHONPATH": ":".join(os.path.normpath(f"{workspace}/{folder}") for folder in python_path),
-    }
+    environ = environment.environ(
+        home=sandbox.inside("home", rooms.home),
+        tmp=sandbox.inside("tmp", rooms.tmp),
+        import_path=(os.path.normpath(f"{workspace}/{folder}") for folder in python_path),
+    )
     return EvaluationRequest(
         workspace=workspace,
         tools=sandbox.inside("tools", rooms.tools),
         tmp=environ["TMPDIR"],
-        python=str(environment.python),
+        python="" if environment.python is None else str(environment.python),
+        runner=environment.runner,
         hidden_files=hidden_files,
         environ=environ,
         report_fd=REPORT_FD,

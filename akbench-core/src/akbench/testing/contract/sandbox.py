@@ -18,7 +18,7 @@ import pytest
 
 from akbench.catalogue import Adapter
 from akbench.descriptors.kinds import EnvironmentDescriptor
-from akbench.spec import TASK_IMAGES, Bind, Limits, ProcessEvidence, Sandbox, SandboxRecord, SandboxRequest
+from akbench.spec import TASK_IMAGES, Bind, HostError, Limits, ProcessEvidence, Sandbox, SandboxRecord, SandboxRequest
 from akbench.testing.contract.contract import Contract, catalogue
 from akbench.testing.contract.recording import CANNOT_RUN
 from akbench.testing.contract.world import Residue
@@ -267,7 +267,7 @@ class SandboxContract(Contract):
 
     def test_an_image_that_is_not_there_is_refused(self, bench: _Bench) -> None:
         """`find_image` fetches nothing: it raises `HostError` that names the image. So does who runs no such images."""
-        with pytest.raises(HostError, match="nobody.invalid/nothing:1"):
+        with pytest.raises(HostError, match=r"nobody\.invalid/nothing:1"):
             bench.sandbox.find_image("nobody.invalid/nothing:1")
 
     def test_its_default_environment_has_its_id(self) -> None:
