@@ -146,9 +146,13 @@ class DockerSandbox(Sandbox):
             if problems:
                 raise InputError("; ".join(f"{each.message} ({each.mend})" for each in problems))
             self._tried.add(identity)
-        variables = (inspected(api, identity).get("Config") or {}).get("Env") or ()
-        environ = dict(each.split("=", 1) for each in variables if "=" in each)
-        return SandboxImage(id=identity, environ=environ, interpreter=carried.words())
+        config = inspected(api, identity).get("Config") or {}
+        return SandboxImage(
+            id=identity,
+            environ=dict(each.split("=", 1) for each in config.get("Env") or () if "=" in each),
+            workdir=config.get("WorkingDir") or "/",
+            interpreter=carried.words(),
+        )
 
     def _try(self, image: str | None, python: tuple[str, ...]) -> tuple[Problem, ...]:
         with scratch_folder() as folder:

@@ -13,6 +13,7 @@ from akbench.cli.dataset_new import check_dataset_id
 from akbench.cli.export import list_formats
 from akbench.cli.output import json_option, print_json, project_option, say
 from akbench.dataset.tree import Tree
+from akbench.environments import strongest_environment
 from akbench.project import Project, cache_folder
 from akbench.publish.importing import DatasetWriter, Written
 from akbench.spec import GitRepository, ImportedDataset, InputError
@@ -33,7 +34,9 @@ def import_command(
 ) -> None:
     """Read the checkout SOURCE of a public set of tasks into a new dataset of the project.
 
-    Nothing of SOURCE is run or changed. Next: akbench dataset validate ID --sort-tests.
+    Nothing of SOURCE is changed, and nothing of it is run, unless a task brings an image: then the image is built, its
+    files are taken out of it and the task's solution is run in it, in a sandbox. Next: akbench dataset validate ID
+    --sort-tests.
     """
     if formats:
         list_formats(Catalogue.load().dataset_importers(), as_json=as_json)
@@ -49,14 +52,21 @@ def import_command(
     if place.exists():
         raise InputError("already there; choose another --id or remove it", place=str(place))
     imported = catalogue.read_foreign_dataset(name, source.resolve())
-    written = _write(imported, place, project)
+    written = _write(imported, place, project, catalogue)
     _tell(imported, written, place, as_json=as_json)
 
 
-def _write(imported: ImportedDataset, place: Path, project: Project) -> Written:
+def _write(imported: ImportedDataset, place: Path, project: Project, catalogue: Catalogue) -> Written:
     """Written aside first: a dataset is there whole or not at all."""
     with scratch_folder("import-", project.workspaces) as scratch:
-        writer = DatasetWriter(scratch / place.name, cache_folder(), scratch, _fetch)
+        scratch.chmod(0o755)
+        writer = DatasetWriter(
+            scratch / place.name,
+            cache_folder(),
+            scratch,
+            _fetch,
+            lambda: strongest_environment(catalogue, task_images=True).sandbox,
+        )
         written = writer.write(imported, place.name)
         place.parent.mkdir(exist_ok=True)
         shutil.move(scratch / place.name, place)

@@ -11,7 +11,17 @@ from ruamel.yaml import YAML
 
 from akbench.dataset.dataset import load_dataset
 from akbench.dataset.tree import FILE, Tree
-from akbench.spec import GitRepository, ImportedDataset, ImportedTask, InputError, JsonValue
+from akbench.publish.image_work import ImageWork
+from akbench.spec import (
+    GitRepository,
+    ImageFolder,
+    ImportedDataset,
+    ImportedTask,
+    InputError,
+    JsonValue,
+    Sandbox,
+    SolutionScript,
+)
 from akbench.workspace.patch import apply_patch
 from akbench.workspace.reference import patch_between
 from akbench.workspace.snapshot import take_snapshot
@@ -33,14 +43,22 @@ class Written:
 class DatasetWriter:
     """Writes one imported dataset into the new folder `folder`; `cache` and `scratch` hold what git needs for it.
 
-    `fetch` gives the tree of a git repository.
+    `fetch` gives the tree of a git repository, `sandbox` one that runs images of tasks: both are asked when needed.
     """
 
-    def __init__(self, folder: Path, cache: Path, scratch: Path, fetch: Callable[[GitRepository], Tree]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        cache: Path,
+        scratch: Path,
+        fetch: Callable[[GitRepository], Tree],
+        sandbox: Callable[[], Sandbox],
+    ) -> None:
         self._folder = folder
         self._cache = cache
         self._scratch = scratch
         self._fetch = fetch
+        self._sandbox = sandbox
 
     def write(self, imported: ImportedDataset, dataset_id: str) -> Written:
         """Write everything. Raises `InputError` if no task is left or the result is no dataset."""
@@ -61,23 +79,33 @@ class DatasetWriter:
         return Written(tasks=tuple(done), refused=refused)
 
     def _write_task(self, task: ImportedTask, imported: ImportedDataset) -> None:
-        given = self._given(task)
+        work = ImageWork(task.image, self._sandbox, self._scratch / f"{task.id}-image") if task.image else None
+        given = self._given(task, work)
         hidden = self._hidden(task, given)
-        patch = self._solution(task, given)
+        patch = self._solution(task, given, work)
         if not isinstance(task.repository, GitRepository):
             _check_secrets(task, given, hidden)
             given.materialise(self._folder / "repositories" / task.id)
         place = Path(task.category) / task.id
+        for folder, files in (("checks", task.checks), ("environment", task.image.files if task.image else {})):
+            for name, content in files.items():
+                self._bytes(place / folder / name, content)
         hidden.materialise(self._folder / place / "hidden_tests")
         self._bytes(place / "solution" / "reference.patch", patch)
         self._bytes(place / "description.md", task.description.encode())
-        self._yaml(place / "task.yaml", _task(task))
+        self._yaml(place / "task.yaml", _task(task, work))
         self._yaml(place / "repository.yaml", _repository(task, imported))
         self._yaml(place / "evaluator.yaml", _evaluator(task))
 
-    def _given(self, task: ImportedTask) -> Tree:
+    def _given(self, task: ImportedTask, work: ImageWork | None) -> Tree:
         if isinstance(task.repository, GitRepository):
             return self._fetch(task.repository)
+        if isinstance(task.repository, ImageFolder):
+            if work is None:
+                raise InputError("its repository lies in an image, and it names none")
+            # A folder without a file would not survive a commit of the dataset.
+            found = work.repository()
+            return found if found.entries else Tree.of({b".gitkeep": (FILE, b"")})
         return _tree(task.repository)
 
     def _hidden(self, task: ImportedTask, given: Tree) -> Tree:
@@ -86,14 +114,18 @@ class DatasetWriter:
             after = self._applied(task, given, task.test_patch, "tests")
             changed = {path: entry for path, entry in after.entries.items() if given.entries.get(path) != entry}
             hidden = Tree(entries=changed, stores=after.stores, fresh=after.fresh).overlay(hidden)
-        if not hidden.entries:
+        if not hidden.entries and not task.checks:
             raise InputError("it has no tests that the agent does not see")
         return hidden
 
-    def _solution(self, task: ImportedTask, given: Tree) -> bytes:
+    def _solution(self, task: ImportedTask, given: Tree, work: ImageWork | None) -> bytes:
         if isinstance(task.solution, bytes):
             self._applied(task, given, task.solution, "solution")
             return task.solution
+        if isinstance(task.solution, SolutionScript):
+            if work is None:
+                raise InputError("its solution runs in an image, and it names none")
+            return self._patch(task, given, work.solved(given, task.solution))
         kept = {path: given.read(path) for path in given.entries}
         for name, content in task.solution.items():
             if content is None:
@@ -106,6 +138,9 @@ class DatasetWriter:
                 for path, content in kept.items()
             }
         )
+        return self._patch(task, given, solved)
+
+    def _patch(self, task: ImportedTask, given: Tree, solved: Tree) -> bytes:
         patch = patch_between(
             take_snapshot(given, self._cache), take_snapshot(solved, self._cache), self._scratch / f"{task.id}.git"
         )
@@ -136,8 +171,12 @@ def _tree(files: Mapping[str, bytes]) -> Tree:
 
 def _check_secrets(task: ImportedTask, given: Tree, hidden: Tree) -> None:
     """Raise `InputError` if the agent would be handed a hidden test or the solution under whatever name."""
-    secrets = {entry.blob: os.fsdecode(path) for path, entry in hidden.entries.items()}
-    if not isinstance(task.solution, bytes):
+    secrets = {
+        entry.blob: os.fsdecode(path) for path, entry in (*hidden.entries.items(), *_tree(task.checks).entries.items())
+    }
+    if isinstance(task.solution, SolutionScript):
+        secrets |= {entry.blob: os.fsdecode(path) for path, entry in _tree(task.solution.files).entries.items()}
+    elif not isinstance(task.solution, bytes):
         solved = _tree({name: content for name, content in task.solution.items() if content is not None})
         secrets |= {entry.blob: os.fsdecode(path) for path, entry in solved.entries.items()}
     for path, entry in given.entries.items():
@@ -162,19 +201,29 @@ def _dataset(imported: ImportedDataset, dataset_id: str) -> dict[str, JsonValue]
     }
 
 
-def _task(task: ImportedTask) -> dict[str, JsonValue]:
+def _task(task: ImportedTask, work: ImageWork | None) -> dict[str, JsonValue]:
     part: dict[str, JsonValue] = {
         "category": task.category,
         "difficulty": task.difficulty,
         "tags": list(task.tags),
-        "environment": {
+        "environment": _environment(task, work),
+        "protected": list(task.protected),
+    }
+    if task.timeout_seconds is not None:
+        part["limits"] = {"timeout_seconds": task.timeout_seconds}
+    return {**_header(task.id), "title": task.title, "task": part}
+
+
+def _environment(task: ImportedTask, work: ImageWork | None) -> dict[str, JsonValue]:
+    if task.image is None or work is None:
+        return {
             "python": task.python,
             "requirements": list(task.requirements),
             "python_path": list(task.python_path),
-        },
-        "protected": list(task.protected),
-    }
-    return {**_header(task.id), "title": task.title, "task": part}
+        }
+    if task.image.reference is not None:
+        return {"image": task.image.reference, "workspace": work.workspace}
+    return {"dockerfile": f"environment/{task.image.dockerfile}", "workspace": work.workspace}
 
 
 def _repository(task: ImportedTask, imported: ImportedDataset) -> dict[str, JsonValue]:

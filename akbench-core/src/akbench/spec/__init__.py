@@ -22,7 +22,14 @@ if TYPE_CHECKING:
         ToolCall,
         TraceEvent,
     )
-    from akbench.spec.dataset_import import GitRepository, ImportedDataset, ImportedTask
+    from akbench.spec.dataset_import import (
+        GitRepository,
+        ImageFolder,
+        ImportedDataset,
+        ImportedImage,
+        ImportedTask,
+        SolutionScript,
+    )
     from akbench.spec.errors import AkbenchError, ExtensionError, HostError, InputError, PlanRejectedError
     from akbench.spec.evaluator import (
         EvaluationEvidence,
@@ -106,7 +113,9 @@ __all__ = [
     "Health",
     "Host",
     "HostError",
+    "ImageFolder",
     "ImportedDataset",
+    "ImportedImage",
     "ImportedTask",
     "ImporterRecord",
     "InputError",
@@ -147,6 +156,7 @@ __all__ = [
     "SandboxRequest",
     "SessionAgent",
     "SessionStatus",
+    "SolutionScript",
     "Support",
     "TestResult",
     "TestRole",

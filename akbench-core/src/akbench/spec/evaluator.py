@@ -106,13 +106,16 @@ class EvaluationRequest:
 class EvaluationInvocation:
     """How to run the check. `environ` replaces the request's; `files` (name -> content) lie in the tools directory.
 
-    `files` can be read by everything that runs inside; `stdin`, once it has been read, only by who read it.
+    `files` can be read by everything that runs inside; `stdin`, once it has been read, only by who read it. `folders`
+    are further ones, by their absolute path inside, each with its files (relative name -> content; what begins with
+    ``#!`` can be started); the check may write into them. Not every sandbox can show them.
     """
 
     argv: tuple[str, ...]
     environ: Mapping[str, str]
     files: Mapping[str, bytes] = field(default_factory=dict)
     stdin: bytes = b""
+    folders: Mapping[str, Mapping[str, bytes]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -88,13 +88,14 @@ class SandboxImage:
     """An image that is there and in which processes can run.
 
     - `id`: identifies its content, and is what `SandboxRequest.image` takes; recorded with every run.
-    - `environ`: the variables that it sets for its processes.
+    - `environ`: the variables that it sets for its processes; `workdir`: the folder in which they begin.
     - `interpreter`: the words that start the harness's own Python in it, which has the standard library and nothing
       else, whatever the image itself holds.
     """
 
     id: str
     environ: Mapping[str, str]
+    workdir: str
     interpreter: tuple[str, ...]
 
 
