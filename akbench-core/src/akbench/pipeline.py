@@ -65,6 +65,7 @@ __all__ = [
     "load_experiment",
     "make_ready",
     "prepared_key",
+    "require_python",
     "run_experiment",
 ]
 
@@ -307,7 +308,7 @@ def _ready_task(task: Task, dataset: Dataset, catalogue: Catalogue, cache: Path,
             check_context(assembled, snapshot, cache)
         environment = _prepared(task, cache, sandbox)
         if environment.image is not None:
-            _require_python(environment, evaluators)
+            require_python(environment, evaluators)
     except InputError as error:
         raise task.snapshot.document.error(str(error), ("task", "environment")) from error
     except HostError as error:
@@ -342,8 +343,8 @@ def prepared_key(task: Task, sandbox: Sandbox) -> str:
     return environment_key(python=wanted.python, requirements=wanted.requirements)
 
 
-def _require_python(environment: PreparedEnvironment, evaluators: tuple[ReadyEvaluator, ...]) -> None:
-    """Nobody installs anything into an image: what an evaluator needs must be there."""
+def require_python(environment: PreparedEnvironment, evaluators: tuple[ReadyEvaluator, ...]) -> None:
+    """Raise `InputError` for an evaluator that needs what the image has not: nobody installs anything into it."""
     for each in evaluators:
         name = each.part.adapter
         if (each.evaluator.needs_python or each.evaluator.needs_packages) and environment.python is None:

@@ -9,7 +9,17 @@ from akbench.dataset.assembly import assemble
 from akbench.dataset.dataset import load_dataset
 from akbench.dataset.tree import FILE, Tree
 from akbench.publish.importing import DatasetWriter, Written
-from akbench.spec import GitRepository, ImportedDataset, ImportedTask, InputError
+from akbench.sandbox.local import LocalSandbox
+from akbench.spec import (
+    GitRepository,
+    ImageFolder,
+    ImportedDataset,
+    ImportedImage,
+    ImportedTask,
+    InputError,
+    Sandbox,
+    SolutionScript,
+)
 from akbench.workspace.reference import reference_solution
 from akbench.workspace.snapshot import take_snapshot
 
@@ -60,7 +70,12 @@ def written(folder: Path, *tasks: ImportedTask) -> Written:
         return Tree.of({b"calc.py": (FILE, BROKEN)})
 
     (folder / "scratch").mkdir()
-    return DatasetWriter(folder / "sums", folder / "cache", folder / "scratch", fetch).write(imported(*tasks), "sums")
+
+    def sandbox() -> Sandbox:
+        return LocalSandbox()
+
+    writer = DatasetWriter(folder / "sums", folder / "cache", folder / "scratch", fetch, sandbox)
+    return writer.write(imported(*tasks), "sums")
 
 
 def test_what_is_written_is_a_dataset_whose_solution_leads_to_what_the_importer_said(tmp_path: Path):
@@ -110,3 +125,28 @@ def test_a_task_that_would_give_itself_away_or_cannot_be_is_refused_and_stops_no
 def test_when_nothing_is_left_every_reason_is_told(tmp_path: Path):
     with pytest.raises(InputError, match=r"no task of it can be imported:\n  add: it has no tests"):
         written(tmp_path, replace(TASK, hidden_tests={}))
+
+
+SCRIPT = SolutionScript(argv=("sh", "/solution/solve.sh"), place="/solution", files={"solve.sh": b"true"})
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"image": ImportedImage(reference="x:1")}, "it needs its image: LocalSandbox runs no images of tasks"),
+        ({"image": ImportedImage(files={"Dockerfile": b"FROM scratch"})}, "it needs its image: LocalSandbox builds no"),
+        ({"repository": ImageFolder()}, "its repository lies in an image, and it names none"),
+        ({"solution": SCRIPT}, "its solution runs in an image, and it names none"),
+    ],
+)
+def test_what_needs_an_image_is_refused_where_there_is_none(tmp_path: Path, changes, reason):
+    assert reason in written(tmp_path, TASK, replace(TASK, id="imaged", **changes)).refused["imaged"]
+
+
+def test_checks_take_the_place_of_hidden_tests_and_are_not_given(tmp_path: Path):
+    task = replace(TASK, hidden_tests={}, checks={"deep/check.sh": TEST})
+    assert written(tmp_path, task).tasks == ("add",)
+    assert (tmp_path / "sums/bug_fix/add/checks/deep/check.sh").read_bytes() == TEST
+    given = replace(task, id="told", repository={"calc.py": BROKEN, "copy.sh": TEST})
+    (tmp_path / "other").mkdir()
+    assert "is the same as deep/check.sh" in written(tmp_path / "other", TASK, given).refused["told"]

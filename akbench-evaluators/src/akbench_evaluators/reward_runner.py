@@ -40,7 +40,9 @@ def _rewards(places: list[str]) -> dict[str, str]:
             descriptor = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         except OSError:  # not there, or a link
             continue
-        with os.fdopen(descriptor, "rb") as file:
+        try:
             if stat.S_ISREG(os.fstat(descriptor).st_mode):
-                found[place] = file.read(_MOST_BYTES).decode(errors="replace")
+                found[place] = os.read(descriptor, _MOST_BYTES).decode(errors="replace")
+        finally:
+            os.close(descriptor)
     return found

@@ -105,10 +105,11 @@ def _write(target: IO[bytes], files: Mapping[str, Path]) -> None:
 
 def _follow(said: Iterable[dict[str, Any]]) -> None:
     lines: deque[str] = deque(maxlen=_LAST_LINES)
-    for each in said:
+    error: str | None = None
+    for each in said:  # to its end: the connection is given back then
         lines.extend(str(each.get("stream", "")).rstrip().splitlines())
-        if "error" in each:
-            message = str(each["error"])
-            if message.startswith(_FAULTS_OF_THE_FILE):
-                raise InputError(message)
-            raise HostError("\n".join(("the image cannot be built:", *lines, message)))
+        error = error or each.get("error")
+    if error is not None:
+        if error.startswith(_FAULTS_OF_THE_FILE):
+            raise InputError(error)
+        raise HostError("\n".join(("the image cannot be built:", *lines, error)))
