@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from importlib.metadata import distribution
 from pathlib import Path
 
@@ -15,10 +16,22 @@ from akbench.catalogue import Catalogue
 from akbench.cli.dataset_new import write_new_dataset
 from akbench.dataset.dataset import load_dataset
 from akbench.pipeline import make_ready, prepared_key
+from akbench.publish.importing import DatasetWriter, Written
 from akbench.publish.validation import TaskBench
 from akbench.sandbox import layout
 from akbench.sandbox.task_image import TaskSandbox
-from akbench.spec import Bind, HostError, InputError, Limits, SandboxRequest
+from akbench.spec import (
+    Bind,
+    HostError,
+    ImageFolder,
+    ImportedDataset,
+    ImportedImage,
+    ImportedTask,
+    InputError,
+    Limits,
+    SandboxRequest,
+    SolutionScript,
+)
 from akbench.workspace.reference import reference_solution
 from akbench_sandbox_docker.building import REPOSITORY
 from akbench_sandbox_docker.engine import IMAGE, connected, inspected
@@ -190,6 +203,56 @@ def test_an_image_without_a_python_is_refused_where_one_is_needed(imaged, docker
             ready(imaged, docker, tmp_path / "cache")
     finally:
         dockerfile.write_text(before)
+
+
+def imported(task: ImportedTask) -> ImportedDataset:
+    return ImportedDataset(title="t", description="d", license="MIT", source="s", commit=None, tasks=(task,))
+
+
+def test_an_imported_task_takes_its_repository_and_its_solution_out_of_its_image(docker, base, tmp_path):
+    dockerfile = f"FROM {base}\nWORKDIR /app\nRUN mkdir .git && echo x > .git/config && echo made > made.txt\n"
+    task = ImportedTask(
+        id="made",
+        title="t",
+        category="new_feature",
+        difficulty="easy",
+        description="d\n",
+        license="MIT",
+        repository=ImageFolder(),
+        checks={"test.sh": b"exit 0\n"},
+        image=ImportedImage(files={"Dockerfile": dockerfile.encode()}),
+        solution=SolutionScript(
+            argv=("bash", "/solution/solve.sh"),
+            place="/solution",
+            files={"solve.sh": b"cat made.txt /solution/deep/more > answer.txt; test $A = 1", "deep/more": b"more"},
+            environ={"A": "1"},
+        ),
+        evaluator="reward",
+        config={"command": ["true"]},
+    )
+
+    def write(name: str, task: ImportedTask) -> Written:
+        (tmp_path / name).mkdir()
+        fetched = AssertionError("nothing is fetched")
+        writer = DatasetWriter(tmp_path / name / "set", tmp_path, tmp_path / name, _raising(fetched), lambda: docker)
+        return writer.write(imported(task), "set")
+
+    assert write("good", task).tasks == ("made",)
+    place = tmp_path / "good/set/new_feature/made"
+    assert [path.name for path in (tmp_path / "good/set/repositories/made").iterdir()] == ["made.txt"]
+    assert "+made\n+more" in (place / "solution/reference.patch").read_text()
+    assert load_dataset(tmp_path / "good/set").tasks[0].descriptor.task.environment.workspace == "/app"
+
+    failing = replace(task.solution, argv=("bash", "-c", "echo why >&2; exit 3"))
+    with pytest.raises(InputError, match=r"its solution fails here, .*\(exit code 3\): why"):
+        write("bad", replace(task, solution=failing))
+
+
+def _raising(error: Exception):
+    def fail(*_: object):
+        raise error
+
+    return fail
 
 
 def test_a_task_whose_image_is_not_there_is_told_how_to_get_it(docker):

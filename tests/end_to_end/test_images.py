@@ -11,7 +11,7 @@ from project_under_test import ProjectUnderTest
 from akbench_sandbox_docker.engine import connected, inspected
 from akbench_sandbox_docker.sandbox import DockerSandbox
 
-pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("docker_engine")]
+pytestmark = [pytest.mark.slow, pytest.mark.docker, pytest.mark.usefixtures("docker_engine")]
 
 TEST = """\
 #!/bin/bash

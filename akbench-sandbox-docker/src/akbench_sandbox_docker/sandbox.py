@@ -142,7 +142,8 @@ class DockerSandbox(Sandbox):
         from akbench_sandbox_docker.engine import inspected
 
         if identity not in self._tried:
-            problems = _image_problems(api, identity) or self._try(identity, carried.words())
+            problems = [*_image_problems(api, identity), *_foreign(api, identity)]
+            problems = problems or [*self._try(identity, carried.words())]
             if problems:
                 raise InputError("; ".join(f"{each.message} ({each.mend})" for each in problems))
             self._tried.add(identity)
@@ -371,6 +372,16 @@ def _image_problems(api: docker.APIClient, identity: str) -> list[Problem]:
         return []
     message = f"the image declares volumes ({', '.join(sorted(volumes))}), which would be writable without a bound"
     return [Problem(message=message, mend="Use an image without VOLUME.")]
+
+
+def _foreign(api: docker.APIClient, identity: str) -> list[Problem]:
+    """Whether its programs are for another kind of processor, which the carried Python would not notice."""
+    from akbench_sandbox_docker.engine import inspected
+
+    there, here = inspected(api, identity).get("Architecture"), api.version().get("Arch")
+    if not there or there == here:
+        return []
+    return [Problem(message=f"the image is for {there}, this machine is {here}", mend=f"Use an image for {here}.")]
 
 
 def _self_report_request(folder: Path, image: str | None, python: tuple[str, ...]) -> SandboxRequest:
