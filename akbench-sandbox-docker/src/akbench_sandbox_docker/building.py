@@ -35,6 +35,9 @@ _TAG_DIGITS = 16
 _LAST_LINES = 15
 _FAULTS_OF_THE_FILE = ("dockerfile parse error", "COPY failed", "ADD failed", "unknown instruction", "no build stage")
 
+_BOOKKEEPING = (" --->", "Removing intermediate container")
+"""What the engine tells of its layers."""
+
 _building = threading.Lock()
 
 
@@ -107,7 +110,8 @@ def _follow(said: Iterable[dict[str, Any]]) -> None:
     lines: deque[str] = deque(maxlen=_LAST_LINES)
     error: str | None = None
     for each in said:  # to its end: the connection is given back then
-        lines.extend(str(each.get("stream", "")).rstrip().splitlines())
+        told = str(each.get("stream", "")).rstrip().splitlines()
+        lines.extend(line for line in told if not line.startswith(_BOOKKEEPING))
         error = error or each.get("error")
     if error is not None:
         if error.startswith(_FAULTS_OF_THE_FILE):
