@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -13,11 +14,12 @@ from akbench.dataset.environment import PreparedEnvironment
 from akbench.descriptors.evaluator import CombinedPart
 from akbench.evaluate.judging import ReadyEvaluator
 from akbench.pipeline import require_python
+from akbench.sandbox.environment import EnvironmentSandbox
 from akbench.sandbox.image_context import check_context
 from akbench.sandbox.local import LocalSandbox
 from akbench.sandbox.prepared import environment_binds
 from akbench.sandbox.task_image import TaskSandbox
-from akbench.spec import Evaluator, InputError
+from akbench.spec import Evaluator, InputError, Limits, ProcessEvidence, SandboxRequest
 from akbench.workspace.reference import reference_solution
 from akbench.workspace.snapshot import take_snapshot
 
@@ -81,6 +83,37 @@ def test_only_the_workspace_has_another_place_in_an_image(tmp_path: Path):
     placed, usual = TaskSandbox(within, "sha256:1", "/app"), TaskSandbox(within, "sha256:1", None)
     assert placed.inside("workspace", tmp_path) == "/app"
     assert placed.inside("home", tmp_path) == usual.inside("workspace", tmp_path) == within.inside("home", tmp_path)
+
+
+class Telling(LocalSandbox):
+    """Keeps what it was asked to run."""
+
+    asked: SandboxRequest
+
+    def run(self, request: SandboxRequest) -> ProcessEvidence:
+        self.asked = request
+        return super().run(request)
+
+
+def test_the_image_of_the_task_goes_before_that_of_the_environment_whose_bounds_stay(tmp_path: Path):
+    telling = Telling()
+    environment = EnvironmentSandbox(telling, "of the environment", {"processes": 77})
+    request = SandboxRequest(
+        argv=("true",),
+        environ={"PATH": "/usr/bin:/bin"},
+        cwd=str(tmp_path),
+        binds=(),
+        stdin=b"",
+        stdout=tmp_path / "stdout",
+        stderr=tmp_path / "stderr",
+        limits=Limits(timeout_seconds=10.0),
+        cancelled=threading.Event(),
+    )
+    environment.run(request)
+    assert (telling.asked.image, telling.asked.shows_python) == ("of the environment", True)
+    TaskSandbox(environment, "of the task", None).run(request)
+    assert (telling.asked.image, telling.asked.shows_python) == ("of the task", False)
+    assert telling.asked.limits.processes == 77
 
 
 @pytest.mark.parametrize(
