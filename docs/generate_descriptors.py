@@ -76,7 +76,9 @@ def _filled(block: re.Match[str]) -> str:
 def table(headings: tuple[str, ...], rows: Iterator[tuple[str, ...]] | list[tuple[str, ...]]) -> str:
     """A Markdown table."""
     cells = [headings, tuple("---" for _ in headings), *rows]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in cells)
+    return "\n".join(
+        "| " + " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in row) + " |" for row in cells
+    )
 
 
 def kinds() -> str:

@@ -5,6 +5,9 @@ CODEX_VERSION=0.171.0
 UV_VERSION=0.13.9
 TOOLS="$PWD/.akbench/tools"
 
+# Where it is set, each of the many programs that the tests start would compile anew all that it imports.
+unset PYTHONDONTWRITEBYTECODE
+
 say() { printf '%s\n' "$*" >&2; }
 
 find_python() {

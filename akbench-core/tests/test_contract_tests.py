@@ -8,7 +8,7 @@ import pytest
 
 from akbench.catalogue import Adapter
 from akbench.contract_tests import run_contract_tests
-from akbench.spec import AgentRecord
+from akbench.spec import AgentRecord, HostError
 from akbench.verdict import Verdict, subject_of
 
 ADAPTER = Adapter(
@@ -43,6 +43,19 @@ def test_passed_skipped_and_failed_tests_are_told_apart(tmp_path: Path):
         "test_it::test_never_began": True,
     }
     assert not found.is_pass
+
+
+ABSENT = "import pytest\ndef test_tried(): pytest.skip('cannot run here: no program (install it)')\n"
+
+
+def test_where_the_real_thing_is_not_installed_there_is_no_verdict(tmp_path: Path):
+    with pytest.raises(HostError, match=r"cannot run here: no program \(install it\)"):
+        verdict(tmp_path, ABSENT + "def test_light(): pass\n")
+
+
+def test_what_fails_without_the_real_thing_fails(tmp_path: Path):
+    found = verdict(tmp_path, ABSENT + "def test_heavy(): assert False, 'heavy'\n")
+    assert [each.name.rpartition("::")[2] for each in found.failed] == ["test_heavy"]
 
 
 def test_all_good_is_a_pass(tmp_path: Path):

@@ -1,7 +1,8 @@
-"""A minimal stand-in for the core's evaluation: the real runner as a real process, its report over a real pipe."""
+"""A minimal stand-in for the core's evaluation: the real runner as a real process, its report over real sockets."""
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -31,6 +32,7 @@ class Bench:
     report_limit: int = REPORT_LIMIT
     cancel_after: float | None = None
     quarantined: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
 
     @property
     def workspace(self) -> Path:
@@ -50,7 +52,8 @@ class Bench:
 
     def judge(self, evaluator: spec.Evaluator, config: dict[str, object], timeout: float) -> spec.Judgement:
         evaluator.check_config(config)
-        reading, writing = os.pipe()
+        near, far = socket.socketpair()
+        reading, writing = near.detach(), far.detach()
         request = self._request(config, writing, timeout)
         invocation = evaluator.prepare(request)
         for name, content in invocation.files.items():
@@ -81,7 +84,7 @@ class Bench:
             tools=str(self.root / "tools"),
             tmp=str(self.root / "tmp"),
             python=self.python,
-            hidden_files=(),
+            hidden_files=self.hidden,
             environ=environ,
             report_fd=report_fd,
             timeout_seconds=timeout,
@@ -92,12 +95,14 @@ class Bench:
     def _execute(self, invocation, reading, writing, timeout):
         stdout, stderr = self.root / "stdout", self.root / "stderr"
         begun, started_at = time.monotonic(), datetime.now(UTC)
-        with stdout.open("wb") as out, stderr.open("wb") as err:
+        given = self.root / "stdin"
+        given.write_bytes(invocation.stdin)
+        with stdout.open("wb") as out, stderr.open("wb") as err, given.open("r+b") as source:
             child = subprocess.Popen(
                 invocation.argv,
                 env=dict(invocation.environ),
                 cwd=self.workspace,
-                stdin=subprocess.DEVNULL,
+                stdin=source,
                 stdout=out,
                 stderr=err,
                 pass_fds=(writing,),

@@ -1,4 +1,4 @@
-"""Trees judged as the core judges them: in a sandbox, over the real pipe."""
+"""Trees judged as the core judges them: in a sandbox, over the real socket."""
 
 from __future__ import annotations
 

@@ -70,21 +70,24 @@ def test_the_command_does_not_inherit_the_report(bench):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reaches for the report through /proc")
-def test_writing_to_the_report_of_the_runner_is_tampering(bench):
+def test_the_report_of_the_runner_cannot_be_opened_by_the_command(bench):
     attack = """
 import os, stat
 parent = f"/proc/{os.getppid()}/fd"
 for fd in os.listdir(parent):
     path = f"{parent}/{fd}"
-    if stat.S_ISFIFO(os.stat(path).st_mode):
-        with open(path, "wb") as report:
-            report.write(b'{"kind": "ended", "exit_code": 0}\\n')
+    if stat.S_ISSOCK(os.stat(path).st_mode):
+        try:
+            open(path, "wb")
+        except OSError as error:
+            print(error.strerror)
 raise SystemExit(1)
 """
     bench.lay({"attack.py": attack})
     judgement = bench.command("python", "attack.py")
     assert judgement.outcome is spec.Outcome.FAILURE
-    assert judgement.reason == "tampering: something else wrote to the report"
+    assert judgement.reason == "the command ended with exit code 1"
+    assert (bench.root / "stdout").read_text() == "No such device or address\n"
 
 
 def test_killing_the_runner_is_a_failure(bench):

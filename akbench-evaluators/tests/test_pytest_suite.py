@@ -58,6 +58,24 @@ def test_a_solved_tree_is_a_full_success(bench):
     assert judgement.raw["planted_failures"] == 2
 
 
+def test_hidden_tests_run_under_other_names_and_are_told_by_their_own(bench):
+    suite = "import calc, os\ndef test_wrong():\n    assert calc.add(1, 1) == os.environ['PYTEST_CURRENT_TEST']\n"
+    bench.lay({"calc.py": ADD, "tests/test_target.py": suite, "tests/test_old.py": REGRESSION})
+    bench.hidden = ("tests/test_target.py",)
+    judgement = bench.pytest(target=["tests/test_target.py::test_wrong"], regression=["tests/test_old.py"])
+    assert list(statuses(judgement)) == [
+        "tests/test_target.py::test_wrong",
+        "tests/test_old.py::TestModule::test_has_add",
+        "tests/test_old.py::test_zero",
+    ]
+    assert "tests/test_target.py:3: in test_wrong" in judgement.tests[0].message
+    assert not (bench.workspace / "tests/test_target.py").exists()
+    bench.lay({"tests/test_target.py": suite.replace("test_wrong():", "test_wrong():  # is")})
+    kept = bench.pytest(target=["tests/test_target.py::test_wrong"], random_names=False)
+    assert (bench.workspace / "tests/test_target.py").exists()
+    assert list(statuses(kept)) == ["tests/test_target.py::test_wrong"]
+
+
 def test_some_targets_of_several_are_a_partial_success_with_their_fraction(bench):
     bench.lay({"calc.py": BROKEN_ADD, **SUITE})
     judgement = bench.pytest(**CONFIG)
@@ -273,7 +291,7 @@ def test_failing_subtests_of_the_fixture_fail_their_test(bench):
 
 def test_an_endless_loop_is_a_timeout_and_keeps_what_was_known(bench):
     bench.lay({"tests/test_target.py": "def test_a(): pass\ndef test_b():\n    while True: pass\ndef test_c(): pass\n"})
-    judgement = bench.pytest(target=["tests/test_target.py"], timeout=4)
+    judgement = bench.pytest(target=["tests/test_target.py"], timeout=8)
     assert judgement.outcome is spec.Outcome.TIMEOUT, judgement
     assert [test.status for test in judgement.tests] == ["passed", "missing", "missing"]
     assert judgement.reason == "out of time; 2 tests did not run to the end"

@@ -23,6 +23,8 @@ from akbench.descriptors.kinds import (
 from akbench.descriptors.snapshot import Snapshot, kind_of, load_document
 from akbench.discovery import Extension, Failure, Installed, discover
 from akbench.foreign import cause_of, foreign_code
+from akbench.plain_yaml import decoded
+from akbench.project import descriptor_files
 from akbench.spec import (
     AkbenchError,
     Evaluator,
@@ -276,7 +278,7 @@ class Catalogue:
     def _add_project(self, project: Path) -> None:
         if not project.is_dir():
             raise InputError("no such folder; name a project's folder with --project", place=str(project))
-        for path in sorted((project / "descriptors").rglob("*.yaml")):
+        for path in descriptor_files(project):
             snapshot = _snapshot(read(path), origin=str(path))
             key = (snapshot.kind, snapshot.model.id)
             if key in self._descriptors:
@@ -300,7 +302,11 @@ def _contents(
             adapters[key] = Adapter(record=record, distribution=extension.distribution, version=extension.version)
         for resource in _resources(record):
             snapshot = _packaged(resource, extension)
-            descriptors[snapshot.kind, snapshot.model.id] = snapshot
+            name = (snapshot.kind, snapshot.model.id)
+            if name in descriptors and descriptors[name].document.source != resource:
+                taken = descriptors[name].document.source
+                raise snapshot.document.error(f"{name[0]} {name[1]!r} is described by {taken}, too", ("id",))
+            descriptors[name] = snapshot
     return descriptors, adapters
 
 
@@ -311,10 +317,12 @@ def _resources(record: Record | DimensionRecord | DescriptorRecord) -> tuple[str
 def _packaged(resource: str, extension: Extension) -> Snapshot[Descriptor]:
     package, _, path = resource.partition(":")
     try:
-        text = files(package).joinpath(path).read_text(encoding="utf-8")
+        content = files(package).joinpath(path).read_bytes()
     except FileNotFoundError as error:
         raise InputError(f"{package} was installed without {path}; include it in the wheel") from error
-    return _snapshot(parse(text, resource), origin=f"{extension.distribution} {extension.version}")
+    return _snapshot(
+        parse(decoded(content, resource), resource), origin=f"{extension.distribution} {extension.version}"
+    )
 
 
 def _snapshot(document: Any, origin: str) -> Snapshot[Descriptor]:

@@ -47,7 +47,7 @@ def has_contract(adapter: Adapter) -> bool:
 def check_contract(adapter: Adapter) -> Verdict:
     """Try an installed adapter by the contract tests of its kind, with the trial of its own descriptor.
 
-    The verdict is not kept yet. Raises `HostError` where pytest is not installed.
+    The verdict is not kept yet. Raises `HostError` where pytest or the real thing is not installed.
     """
     record, contract = adapter.record, _CLASSES[type(adapter.record)]
     if isinstance(record, SandboxRecord):
@@ -80,7 +80,7 @@ def run_contract_tests(
     """Run pytest with `arguments`, which select the contract tests of `adapter`, and say how they ended.
 
     The tests run in an empty folder. Whatever keeps them from ending by themselves is a failed test. The verdict is
-    not kept yet; see `keep_verdict`. Raises `HostError` where pytest is not installed.
+    not kept yet; see `keep_verdict`. Raises `HostError` where pytest or the real thing is not installed.
     """
     if find_spec("pytest") is None:
         raise HostError("contract tests need pytest; install it: pip install 'akbench-core[testing]'")
@@ -135,17 +135,20 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 def _counted(report: Path) -> tuple[int, int, tuple[FailedTest, ...]]:
     passed = skipped = 0
     failed = []
+    absent = None
     for case in ET.parse(report).iter("testcase"):  # noqa: S314 - pytest wrote it, on this machine
         faults = [*case.iterfind("failure"), *case.iterfind("error")]
         if faults:
             name = "::".join(filter(None, (case.get("classname"), case.get("name"))))
             failed.append(FailedTest(name=name, message=_short(_said(faults[0]))))
         elif (skip := case.find("skipped")) is not None and (skip.get("message") or "").startswith(_CANNOT_RUN):
-            failed.append(FailedTest(name=str(case.get("name")), message=_short(str(skip.get("message")))))
+            absent = _short(str(skip.get("message")))
         elif skip is not None:
             skipped += 1
         else:
             passed += 1
+    if absent is not None and not failed:
+        raise HostError(absent)
     return passed, skipped, tuple(failed)
 
 

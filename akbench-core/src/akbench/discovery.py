@@ -8,11 +8,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib.metadata import EntryPoint
+from inspect import Parameter, signature
 from typing import Any
 
 import pluggy
 
-from akbench.foreign import Identity, cause_of, distribution_of, foreign_code, installed_entry_points
+from akbench.foreign import Identity, cause_of, distribution_of, foreign_code, installed_entry_points, loading
 from akbench.spec import ExtensionError, hooks
 
 __all__ = ["Disabled", "Extension", "Failure", "Installed", "discover"]
@@ -20,6 +21,7 @@ __all__ = ["Disabled", "Extension", "Failure", "Installed", "discover"]
 GROUP = "akbench"
 CORE = "akbench-core"
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_MODULE = re.compile(r"\w+(\.\w+)*(:\w+(\.\w+)*)?")
 _RESOURCE = re.compile(r"[^:\s]+:[^:\s]+")
 RECORDS: dict[str, type[Any]] = {
     "akbench_register_agents": hooks.AgentRecord,
@@ -107,7 +109,7 @@ def discover(environ: dict[str, str] | None = None) -> Installed:
             disabled.append(Disabled(name=entry.name, distribution=name, version=version, module=entry.value))
             continue
         try:
-            with foreign_code("it cannot be loaded"):
+            with foreign_code("it cannot be loaded"), loading(entry.name, f"{name} {version}"):
                 records = _load(manager, entry)
         except ExtensionError as error:
             cause = error.__cause__ or error
@@ -132,6 +134,8 @@ def _order(found: tuple[Identity, EntryPoint]) -> tuple[bool, str, str]:
 
 def _load(manager: pluggy.PluginManager, entry: EntryPoint) -> tuple[Any, ...]:
     """The records of one extension. It is alone in the manager, and nothing of it stays there."""
+    if not _matches(_MODULE, entry.value):
+        raise ValueError(f"its entry point {entry.value!r} names no module")
     module = entry.load()
     try:
         _check_hooks(module)
@@ -143,11 +147,16 @@ def _load(manager: pluggy.PluginManager, entry: EntryPoint) -> tuple[Any, ...]:
 
 
 def _check_hooks(module: Any) -> None:
-    """Raise for an implementation of no hook, with the one that may be meant: pluggy does not guess."""
-    for name in vars(module):
-        if hasattr(getattr(module, name), "akbench_impl") and name not in RECORDS:
+    """Raise for an implementation of no hook, with the one that may be meant, and for one with arguments."""
+    for name, value in vars(module).items():
+        if not hasattr(value, "akbench_impl"):
+            continue
+        if name not in RECORDS:
             close = get_close_matches(name, RECORDS, n=1)
             raise TypeError(f"unknown hook {name!r}" + (f"; did you mean {close[0]!r}?" if close else ""))
+        needed = [each.name for each in signature(value).parameters.values() if each.default is Parameter.empty]
+        if needed:
+            raise TypeError(f"{name} is called without arguments; here it wants {', '.join(needed)}")
 
 
 def _forget(manager: pluggy.PluginManager, module: Any) -> None:
@@ -157,7 +166,10 @@ def _forget(manager: pluggy.PluginManager, module: Any) -> None:
 
 
 def _call(manager: pluggy.PluginManager, hook: str, kind: type[Any]) -> list[Any]:
-    answers: list[Iterable[Any]] = getattr(manager.hook, hook)()
+    caller = getattr(manager.hook, hook)
+    answers: list[Iterable[Any]] = caller()
+    if len(answers) < len(caller.get_hookimpls()):  # pluggy drops None
+        raise TypeError(f"{hook} returned None, expected a list of {kind.__name__}; return () for none")
     for answer in answers:
         if isinstance(answer, str | Mapping) or not isinstance(answer, Iterable):
             raise TypeError(f"{hook} returned {type(answer).__name__}, expected a list of {kind.__name__}")
@@ -167,8 +179,8 @@ def _call(manager: pluggy.PluginManager, hook: str, kind: type[Any]) -> list[Any
             raise TypeError(f"{hook} returned {type(record).__name__}, expected {kind.__name__}")
         _check(record)
         api = getattr(record, "api", hooks.API_VERSION)
-        if api != hooks.API_VERSION:
-            raise TypeError(f"{record.id!r} was written for API version {api}; this core offers {hooks.API_VERSION}")
+        if api != hooks.API_VERSION or not isinstance(api, int):
+            raise TypeError(f"{record.id!r} was written for API version {api!r}; this core offers {hooks.API_VERSION}")
     return records
 
 
@@ -182,9 +194,15 @@ def _check(record: Any) -> None:
             raise ValueError(f"{adapter_id!r} is no adapter id: letters, digits, '.', '_' and '-'")
         if not _matches(_RESOURCE, target):
             raise ValueError(f"target {target!r} of {adapter_id!r} is not written as package.module:Name")
+        if not isinstance(record.summary, str):
+            raise TypeError(f"summary {record.summary!r} of {adapter_id!r} is no text")
     else:
         paths = (record.descriptor,)
-    if isinstance(paths, str) or not all(_matches(_RESOURCE, path) for path in paths):
+    if (
+        isinstance(paths, str)
+        or not isinstance(paths, Iterable)
+        or not all(_matches(_RESOURCE, path) for path in paths)
+    ):
         raise ValueError(f"descriptors {paths!r} are not a list of package:path/in/package.yaml")
 
 

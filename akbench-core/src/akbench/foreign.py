@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, redirect_stdout
+from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from importlib.metadata import Distribution, EntryPoint, distributions, entry_points
+from typing import Any, NoReturn, TextIO, cast
 
-__all__ = ["Identity", "cause_of", "distribution_of", "foreign_code", "installed_entry_points"]
+__all__ = ["Identity", "cause_of", "distribution_of", "foreign_code", "installed_entry_points", "loading"]
 
 _LONGEST = 300
+_PATIENCE = 5.0
+"""Seconds after which it is said which extension is waited for."""
 
 type Identity = tuple[str, str]
 """Name and version of a distribution."""
@@ -29,12 +33,66 @@ def foreign_code(owner: str) -> Iterator[None]:
 
     try:
         is_main = threading.current_thread() is threading.main_thread()
-        with redirect_stdout(sys.stderr) if is_main else nullcontext():
+        with _output_apart() if is_main else nullcontext():
             yield
     except (AkbenchError, KeyboardInterrupt):
         raise
     except BaseException as error:
         raise ExtensionError(f"{owner}: {cause_of(error)}") from error
+
+
+@contextmanager
+def _output_apart() -> Iterator[None]:
+    """Everything that is printed goes to standard error, and neither of the two streams can be closed."""
+    apart = cast("TextIO", _Lasting(sys.stderr))
+    with redirect_stdout(apart), redirect_stderr(apart):
+        yield
+
+
+class _Lasting:
+    """A stream that stays open."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def close(self) -> None:
+        """The stream belongs to the command."""
+
+
+@contextmanager
+def loading(extension: str, distribution: str) -> Iterator[None]:
+    """While an extension is loaded: whatever ends the process or takes its time is told with the extension's name.
+
+    Leaving the process at once raises `SystemExit`, a Ctrl-C says what it interrupted, and after some seconds a line
+    on standard error says what is waited for.
+    """
+    what = f"extension {extension!r} of {distribution}"
+    way_out = f"AKBENCH_DISABLE={extension} leaves it out"
+    late = threading.Timer(_PATIENCE, _say, [f"{what} is still being loaded; {way_out}", sys.stderr])
+    late.daemon = True
+    late.start()
+    leave, owner = os._exit, os.getpid()
+
+    def stay(status: int) -> NoReturn:
+        if os.getpid() != owner:  # a process that the extension forked
+            leave(status)
+        raise SystemExit(status)
+
+    os._exit = stay
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"while {what} was loaded; {way_out}") from None
+    finally:
+        os._exit = leave
+        late.cancel()
+
+
+def _say(text: str, stream: TextIO) -> None:
+    print(f"waiting: {text}", file=stream, flush=True)
 
 
 def cause_of(error: BaseException) -> str:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from akbench.discovery import Extension, Installed, discover
 from akbench.foreign import foreign_code
-from akbench.project import cache_folder
+from akbench.project import cache_folder, descriptor_files
 from akbench.spec import AkbenchError
 from akbench.spec.hooks import Record
 
@@ -28,6 +28,7 @@ __all__ = ["AgentListing", "listed_agents"]
 _CORE = Path(__file__).parent
 _READERS = ("listing.py", "catalogue.py", "discovery.py", "plain_yaml.py", "descriptors")
 """The code that decides what a listing says."""
+_LONGEST = 2 << 20
 _LIBRARIES = ("pydantic", "ruamel.yaml")
 
 
@@ -79,10 +80,18 @@ def _sources(installed: Installed, project: Path) -> Iterator[bytes]:
         yield repr(extension).encode(errors="backslashreplace")
         yield from (_packaged(resource) for resource in _resources(extension))
     yield f"{project} {project.is_dir()}".encode(errors="backslashreplace")
-    for path in sorted((project / "descriptors").rglob("*.yaml")):
+    for path in descriptor_files(project):
         yield str(path).encode(errors="backslashreplace")
         with suppress(OSError):  # the catalogue reads it again, and says what is wrong
-            yield path.read_bytes()
+            yield _beginning(path)
+
+
+def _beginning(path: Path) -> bytes:
+    """More than the largest descriptor; of a device or a pipe nothing, as it might never end."""
+    if not path.is_file():
+        return b"no file"
+    with path.open("rb") as file:
+        return file.read(_LONGEST)
 
 
 def _resources(extension: Extension) -> Iterator[str]:

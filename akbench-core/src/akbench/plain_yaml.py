@@ -21,7 +21,7 @@ from ruamel.yaml.reader import ReaderError
 
 from akbench.spec import InputError
 
-__all__ = ["DEPTH_LIMIT", "SIZE_LIMIT", "VALUE_LIMIT", "Location", "PlainYaml", "compose", "read_text"]
+__all__ = ["DEPTH_LIMIT", "SIZE_LIMIT", "VALUE_LIMIT", "Location", "PlainYaml", "compose", "decoded", "read_text"]
 
 SIZE_LIMIT = 1 << 20
 """Largest file (bytes); anything larger is a mistake or an attack."""
@@ -88,16 +88,23 @@ def read_text(path: Path) -> str:
             raise InputError("is no file; put a file there", place=str(path))
         with path.open("rb") as file:
             content = file.read(SIZE_LIMIT + 1)
-        if len(content) > SIZE_LIMIT:
-            raise InputError(f"larger than {SIZE_LIMIT} bytes; it must be a short file", place=str(path))
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"not UTF-8 (byte {error.start}); save it as UTF-8", place=str(path)) from error
+        return decoded(content, str(path))
     except FileNotFoundError as error:
         raise InputError("no such file", place=str(path)) from error
     except (OSError, ValueError) as error:
         cause = getattr(error, "strerror", None) or str(error)
         raise InputError(f"cannot be read: {cause}", place=str(path)) from error
+
+
+def decoded(content: bytes, source: str) -> str:
+    """The text of a short UTF-8 file with this content. Raises `InputError` with the place if it is something else."""
+    if len(content) > SIZE_LIMIT:
+        raise InputError(f"larger than {SIZE_LIMIT} bytes; it must be a short file", place=source)
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        before = content[: error.start].decode("utf-8-sig")
+        raise InputError("not UTF-8; save it as UTF-8", place=_position(before, len(before), source)) from error
 
 
 def compose(text: str, source: str) -> tuple[dict[str, Any], Node]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from akbench.spec import HostError, InputError
 
-__all__ = ["Project", "cache_faults", "cache_folder", "state_folder"]
+__all__ = ["Project", "cache_faults", "cache_folder", "descriptor_files", "state_folder"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,3 +96,25 @@ def state_folder() -> Path:
     from platformdirs import user_state_path
 
     return user_state_path("akbench")
+
+
+def descriptor_files(project: Path) -> tuple[Path, ...]:
+    """What lies below the project's ``descriptors/`` and ends in ``.yaml``, sorted; links to folders are not followed.
+
+    Raises `InputError` for what would silently be left out: a file with another ending of YAML, something else in the
+    place of the folder, and a folder that cannot be read.
+    """
+    root = project / "descriptors"
+    if not os.path.lexists(root):
+        return ()
+    if not root.is_dir():
+        raise InputError("is no folder; the project's descriptors lie in a folder of this name", place=str(root))
+    found = [Path(folder, name) for folder, *inner in os.walk(root, onerror=_refuse) for name in (*inner[0], *inner[1])]
+    for path in found:
+        if path.suffix != ".yaml" and path.suffix.lower() in {".yaml", ".yml"} and not path.is_dir():
+            raise InputError(f"is not read; name it {path.with_suffix('.yaml').name}", place=str(path))
+    return tuple(sorted(path for path in found if path.suffix == ".yaml"))
+
+
+def _refuse(error: OSError) -> None:
+    raise InputError(f"cannot be read: {error.strerror}", place=str(error.filename)) from error

@@ -105,11 +105,9 @@ def test_a_link_that_leads_nowhere_is_not_replaced(tmp_path: Path):
     assert (tmp_path / "link").is_symlink()
 
 
-def test_a_place_that_cannot_be_written_is_named_and_nothing_is_left(tmp_path: Path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(HostError, match="cannot be written"):
-        write_distribution("agent", "owl", tmp_path / "file" / "new")
-    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+def test_a_place_that_cannot_be_written_is_named():
+    with pytest.raises(HostError, match=r"/proc/nowhere/new cannot be written: "):
+        write_distribution("agent", "owl", Path("/proc/nowhere/new"))
 
 
 def test_a_fault_in_the_middle_leaves_nothing_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -131,3 +129,10 @@ def test_the_command_says_what_to_do_next(tmp_path: Path):
     assert done.returncode == 0, done.stderr
     assert "next: cd akbench-evaluator-night-owl && pip install -e ." in done.stdout
     assert (tmp_path / "akbench-evaluator-night-owl" / "pyproject.toml").is_file()
+
+
+def test_a_folder_below_a_file_is_bad_input_that_names_the_file_and_nothing_is_left(tmp_path: Path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="file: is no folder; choose another one with --directory"):
+        write_distribution("agent", "night-owl", tmp_path / "file" / "below" / "it")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]

@@ -96,7 +96,8 @@ def test_a_huge_file_is_refused_unread(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("content", "message"), [(b"a: \xff\n", "not UTF-8"), (b"\xff\xfea\0", "save it as UTF-8"), (None, "no such file")]
+    ("content", "message"),
+    [(b"a: 1\nb: \xff\n", r"x\.yaml:2:4: not UTF-8"), (b"\xff\xfea\0", "save it as UTF-8"), (None, "no such file")],
 )
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, content, message):
     path = tmp_path / "x.yaml"

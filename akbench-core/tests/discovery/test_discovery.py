@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,13 @@ import pytest
 from made_extensions import GOOD, agent_descriptor, akbench, install, install_agent
 
 from akbench import spec
+from akbench.foreign import loading
 
 BROKEN = {
     "import error": ("import does_not_exist_anywhere", "does_not_exist_anywhere"),
     "syntax error": ("def (", "SyntaxError"),
     "unknown hook": (GOOD.replace("register_agents", "register_agnets"), "unknown hook"),
-    "bad signature": (GOOD.replace("agents()", "agents(nonsense)"), "nonsense"),
+    "bad signature": (GOOD.replace("agents()", "agents(b, a)"), "without arguments; here it wants b, a"),
     "wrong record": (GOOD.replace("AgentRecord(", "dict("), "expected AgentRecord"),
     "wrong api": (GOOD.replace('summary="a test"', 'summary="a test", api=99'), "API version 99"),
     "raises": (GOOD.replace("return [", "raise RuntimeError('boom'); return ["), "boom"),
@@ -51,8 +53,18 @@ BROKEN = {
     ),
     "a descriptor that is no text": (
         GOOD.replace('summary="a test"', 'summary="a test", descriptors=("faulty:bytes.yaml",)'),
-        "its descriptors cannot be read: UnicodeDecodeError",
+        "faulty:bytes.yaml:1:5: not UTF-8",
     ),
+    "two descriptors of one id": (
+        GOOD.replace('summary="a test"', 'summary="a test", descriptors=("faulty:one.yaml", "faulty:two.yaml")'),
+        "faulty:two.yaml:2:5: agent 'same' is described by faulty:one.yaml, too",
+    ),
+    "leaves at once": ("import os; os._exit(7)", "SystemExit: 7"),
+    "closes the output": ("import sys; sys.stdout.close(); sys.stderr.close(); raise OSError('x')", "OSError: x"),
+    "returns nothing": (GOOD.replace("return [", "x = ["), "akbench_register_agents returned None"),
+    "an API version in quotes": (GOOD.replace('summary="a test"', 'summary="a test", api="1"'), "API version '1'"),
+    "a number as summary": (GOOD.replace('"a test"', "5"), "summary 5 of"),
+    "no descriptors": (GOOD.replace('summary="a test"', 'summary="a test", descriptors=None'), "None are not a list"),
     "registers twice": (GOOD.replace("return [", "return 2 * ["), "adapter '{name}-adapter' is registered twice"),
 }
 
@@ -66,6 +78,8 @@ def beside_all(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     (site / "faulty" / "__init__.py").write_text("")
     (site / "faulty" / "agent.yaml").write_text(agent_descriptor("faulty").replace(": process", ": telepathy"))
     (site / "faulty" / "bytes.yaml").write_bytes(b"id: \xff")
+    for name in ("one", "two"):
+        (site / "faulty" / f"{name}.yaml").write_text(agent_descriptor("same"))
     for case, (source, _) in BROKEN.items():
         install(site, named(case), source)
     install_agent(site, "zzz-good")
@@ -96,6 +110,32 @@ def test_what_an_extension_prints_does_not_get_into_the_output(tmp_path: Path):
     done = akbench(tmp_path, "agent", "list", "--json")
     assert json.loads(done.stdout)["failures"] == []
     assert "HELLO" in done.stderr
+
+
+def test_an_entry_point_that_names_no_module_is_named(tmp_path: Path):
+    install(tmp_path, "odd", GOOD)
+    (tmp_path / "odd-1.2.3.dist-info" / "entry_points.txt").write_text("[akbench]\nodd = 5 5:\n")
+    assert "of odd 1.2.3 is not usable: ValueError: its entry point '5 5:' names no module" in (
+        akbench(tmp_path, "agent", "list").stderr
+    )
+
+
+def test_an_interruption_and_a_crash_name_the_extension_that_was_loaded(tmp_path: Path):
+    install(tmp_path, "endless", "raise KeyboardInterrupt")
+    done = akbench(tmp_path, "agent", "list")
+    assert done.returncode == 130
+    assert "interrupted while extension 'endless' of endless 1.2.3 was loaded; AKBENCH_DISABLE=endless" in done.stderr
+    (tmp_path / "endless_hooks.py").write_text("import ctypes; ctypes.string_at(0)")
+    done = akbench(tmp_path, "agent", "list")
+    assert done.returncode < 0
+    assert "endless_hooks.py" in done.stderr
+
+
+def test_a_slow_extension_is_named_while_it_is_waited_for(capsys: pytest.CaptureFixture[str], monkeypatch: Any):
+    monkeypatch.setattr("akbench.foreign._PATIENCE", 0.01)
+    with loading("slow", "slow 1.0"):
+        time.sleep(0.3)
+    assert "waiting: extension 'slow' of slow 1.0 is still being loaded" in capsys.readouterr().err
 
 
 def test_damaged_metadata_hides_no_other_extension_and_is_named(tmp_path: Path):
@@ -164,6 +204,35 @@ def test_a_broken_command_of_an_extension_leaves_help_working_and_is_named(tmp_p
     done = akbench(tmp_path, "shiny")
     assert done.returncode == 3
     assert "command 'shiny' of zzz-good 1.2.3 cannot be loaded" in done.stderr
+
+
+COMMANDS = """
+import click
+raise SystemExit("help must not import it")
+@click.command()
+@click.option("--times", help="No line of the command.")
+def first(times):
+    \"\"\"Do the first thing. And some more of it.\"\"\"
+@click.command("second", short_help="Do the second thing.")
+def second():
+    \"\"\"Another text.\"\"\"
+third = click.Command("third")
+"""
+
+
+def test_help_tells_the_line_of_each_command_of_an_extension_without_importing_it(tmp_path: Path):
+    install(tmp_path, "zzz-good", GOOD)
+    (tmp_path / "shiny.py").write_text(COMMANDS)
+    info = tmp_path / "zzz_good-1.2.3.dist-info"
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: zzz-good\nVersion: 1.2.3\nSummary: All of it\n")
+    names = ("first", "second", "third")
+    (info / "entry_points.txt").write_text("[akbench.commands]\n" + "".join(f"{n} = shiny:{n}\n" for n in names))
+    lines = {" ".join(line.split()) for line in akbench(tmp_path, "--help").stdout.splitlines()}
+    assert lines >= {
+        "first Do the first thing. (zzz-good 1.2.3)",
+        "second Do the second thing. (zzz-good 1.2.3)",
+        "third All of it (zzz-good 1.2.3)",
+    }
 
 
 HEAVY = ("sqlmodel", "sqlalchemy", "docker", "dulwich", "pydantic", "rich", "jinja2", "pluggy", "structlog", "ruamel")

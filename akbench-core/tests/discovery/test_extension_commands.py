@@ -119,6 +119,21 @@ def test_check_names_every_fault_and_ends_with_one(site: Path):
     assert "missing key 'agent.adapter'" in wrong["descriptor agent.yaml"]
 
 
+def test_check_finds_that_nothing_is_registered(tmp_path: Path):
+    install(tmp_path, "hollow", "")
+    done = akbench(tmp_path, "extension", "check", "hollow", "--json")
+    assert done.returncode == 1
+    (wrong,) = [each for each in json.loads(done.stdout)["findings"] if not each["ok"]]
+    assert "registers nothing: hollow_hooks implements no hook" in wrong["detail"]
+
+
+def test_a_name_that_disables_nothing_and_the_way_past_a_broken_one_are_said(site: Path):
+    done = akbench(site, "extension", "list", AKBENCH_DISABLE="fake-of")
+    assert "AKBENCH_DISABLE names 'fake-of', and no extension of that name is installed" in done.stderr
+    assert "mend: AKBENCH_DISABLE=broken-import" in done.stdout
+    assert max(len(line) for line in done.stdout.partition("failed   broken-descriptor")[2].splitlines()) <= 100
+
+
 def test_check_finds_an_adapter_that_cannot_be_imported_and_heavy_hooks(tmp_path: Path):
     install(tmp_path, "heavy", "import ruamel.yaml, akbench.discovery\n" + GOOD)
     done = akbench(tmp_path, "extension", "check", "heavy", "--json")

@@ -127,3 +127,9 @@ def test_what_is_remembered_needs_no_yaml_and_no_models(tmp_path: Path):
     assert said[0][:-1] == said[1][:-1]
     assert "pydantic" in said[0][-1]
     assert said[1][-1].strip() == "loaded:"
+
+
+def test_a_device_in_place_of_a_descriptor_is_an_error_and_not_read_to_its_end(project: Path):
+    (project / "descriptors" / "endless.yaml").symlink_to("/dev/zero")
+    with pytest.raises(InputError, match=r"endless\.yaml: is no file"):
+        listed_agents(project)

@@ -84,5 +84,5 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path):
     with pytest.raises(InputError, match=r"absent\.yaml: no such file"):
         read_scripts(tmp_path / "absent.yaml")
     (tmp_path / "binary.yaml").write_bytes(b"\xff\xfe\xff")
-    with pytest.raises(InputError, match=r"binary\.yaml: not UTF-8"):
+    with pytest.raises(InputError, match=r"binary\.yaml:1:\d+: not UTF-8"):
         read_scripts(tmp_path / "binary.yaml")

@@ -7,17 +7,16 @@ The script comes through standard input and lies nowhere; this process cannot be
 from __future__ import annotations
 
 import ctypes
-import json
 import os
 import pkgutil
 import subprocess
-import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any
 
+from akbench_evaluators.concealed_input import read_concealed_settings
 from akbench_evaluators.product import Product, ProductError
 from akbench_evaluators.signed_report import ReportWriter
 
@@ -78,8 +77,7 @@ class CheckReport:
 
 def main() -> None:
     """Run the check that standard input describes; never returns."""
-    settings = json.loads(sys.stdin.buffer.read())
-    _forget_input()
+    settings = read_concealed_settings()
     writer = ReportWriter(settings["report_fd"])
     server = (pkgutil.get_data("akbench_evaluators", "product_server.py") or b"").decode()
     _hide()
@@ -90,14 +88,6 @@ def main() -> None:
     writer.write("ended", problem=_run(settings, product, CheckReport(writer)))
     product.restart()
     os._exit(0)
-
-
-def _forget_input() -> None:
-    """Whoever else holds the file behind standard input finds nothing in it."""
-    with suppress(OSError):  # a pipe cannot be cut and needs no cutting: what was read from it is gone
-        os.ftruncate(0, 0)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
 
 
 def _hide() -> None:

@@ -6,19 +6,19 @@ for a module of pytest or of the standard library.
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import re
-import secrets
 import sys
 from collections import Counter
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from akbench_evaluators.arrangement import Arrangement, arrange, chosen_files
+from akbench_evaluators.concealed_input import read_concealed_settings
 from akbench_evaluators.node_ids import last_name, path_of, selected
 from akbench_evaluators.signed_report import ReportWriter
 from akbench_evaluators.test_clock import TestClock
@@ -28,18 +28,18 @@ __all__ = ["SuiteReporter", "main"]
 _EXCERPT_CHARACTERS = 2_000
 _ALL_EXCERPTS_CHARACTERS = 400_000
 _FAILED_SUBTESTS_OF_A_TEST = 20
-_PLAIN_WORDS = ("after", "empty", "is", "keeps", "of", "order", "returns", "same", "value", "with")
-_CHANCE = secrets.SystemRandom()
-"""Nothing that the tested code seeds or patches later has a say in it."""
 
 
 class SuiteReporter:
-    """A pytest plugin that keeps the chosen tests, plants failing ones among them and reports every phase."""
+    """A pytest plugin that keeps the chosen tests with those planted in their files, and reports all phases."""
 
-    def __init__(self, report: ReportWriter, chosen: list[str], deselect: list[str]) -> None:
+    def __init__(self, report: ReportWriter, chosen: list[str], deselect: list[str], arrangement: Arrangement) -> None:
         self._report = report
         self._chosen = chosen
         self._deselect = deselect
+        self._planted = arrangement.planted
+        self._reveal = arrangement.disguise.reveal
+        self._canaries: list[pytest.Item] = []
         self._raised: dict[tuple[str, str], bool] = {}
         self._failed_subtests: Counter[str] = Counter()
         self._room = _ALL_EXCERPTS_CHARACTERS
@@ -48,23 +48,27 @@ class SuiteReporter:
         """Report a file or class whose tests could not be collected."""
         if report.outcome != "passed":
             message = self._excerpt(_explanation(report))
-            self._report.write("uncollected", id=report.nodeid, outcome=report.outcome, message=message)
+            self._report.write("uncollected", id=self._reveal(report.nodeid), outcome=report.outcome, message=message)
 
     def pytest_itemcollected(self, item: pytest.Item) -> None:
         """Report a chosen test before anything of the suite can drop it."""
-        if self._is_chosen(item):
-            self._report.write("item", id=item.nodeid)
+        if self._is_planted(item):
+            self._canaries.append(item)
+        elif self._is_chosen(item):
+            self._report.write("item", id=self._reveal(item.nodeid))
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        """Keep the chosen tests and plant one failing test in each of their modules, at a place not to be guessed."""
-        config.hook.pytest_deselected(items=[item for item in items if not self._is_chosen(item)])
-        items[:] = [item for item in items if self._is_chosen(item)]
-        for module in _modules(items):
-            places = [place for place, item in enumerate(items) if item.getparent(pytest.Module) is module]
-            canary = _canary(module, [items[place] for place in places])
-            self._report.write("canary", id=canary.nodeid)
-            items.insert(places[0] + _CHANCE.randrange(len(places) + 1), canary)
+        """Keep the chosen tests and the planted ones of their modules, whatever else was dropped."""
+        chosen = [item for item in items if self._is_chosen(item) and not self._is_planted(item)]
+        modules = _modules(chosen)
+        canaries = [item for item in self._canaries if item.getparent(pytest.Module) in modules]
+        kept = {id(item) for item in (*chosen, *canaries)}
+        config.hook.pytest_deselected(items=[item for item in items if id(item) not in kept])
+        lost = {id(item) for item in canaries} - {id(item) for item in items}
+        items[:] = [item for item in (*items, *(each for each in canaries if id(each) in lost)) if id(item) in kept]
+        for module in modules:
+            self._report_canaries(module, canaries)
         self._report.write("collected")
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
@@ -97,7 +101,7 @@ class SuiteReporter:
             return
         self._report.write(
             "phase",
-            id=report.nodeid,
+            id=self._reveal(report.nodeid),
             when=when,
             outcome=report.outcome,
             seconds=report.duration,
@@ -106,8 +110,20 @@ class SuiteReporter:
             message=None if passed else self._excerpt(_explanation(report)),
         )
 
+    def _report_canaries(self, module: pytest.Module, canaries: list[pytest.Item]) -> None:
+        """Report those of the module; one that is nowhere to be seen is reported all the same."""
+        name = self._planted.get(path_of(module.nodeid))
+        found = [item.nodeid for item in canaries if item.getparent(pytest.Module) is module]
+        for node_id in found or ([] if name is None else [f"{module.nodeid}::{name}"]):
+            self._report.write("canary", id=self._reveal(node_id))
+
+    def _is_planted(self, item: pytest.Item) -> bool:
+        name = getattr(item, "originalname", None)
+        return name is not None and self._planted.get(path_of(item.nodeid)) == name
+
     def _is_chosen(self, item: pytest.Item) -> bool:
-        return selected(self._chosen, item.nodeid) and not selected(self._deselect, item.nodeid)
+        node_id = self._reveal(item.nodeid)
+        return selected(self._chosen, node_id) and not selected(self._deselect, node_id)
 
     def _is_worth_telling(self, subtest: pytest.TestReport) -> bool:
         if subtest.outcome == "failed":
@@ -118,52 +134,54 @@ class SuiteReporter:
         result: Any = yield
         self._raised[item.nodeid, when] = result.excinfo is not None
 
-    def _excerpt(self, text: str) -> str:
+    def _excerpt(self, explanation: str) -> str:
+        text = self._reveal(explanation)
         kept = text[-min(_EXCERPT_CHARACTERS, self._room) :] if self._room else ""
         self._room -= len(kept)
         return kept if len(kept) == len(text) else f"…{kept}"
 
 
 def main() -> None:
-    """Run the suite that the settings file, the only argument, describes; never returns."""
-    settings = json.loads(Path(sys.argv[1]).read_bytes())
+    """Run the suite that standard input describes; never returns."""
+    settings = read_concealed_settings()
     sys.path.remove(sys.argv[0])
     sys.argv = ["pytest"]
     report = ReportWriter(settings["report_fd"])
-    report.write("started", python=platform.python_version(), pytest=pytest.__version__)
     os.chdir(settings["workspace"])
-    if _report_selectors(report, settings["target"] + settings["regression"]):
-        report.write("finished", exit_code=_run(report, settings))
+    chosen = settings["target"] + settings["regression"]
+    selectors = [_selector(each) for each in chosen]
+    arrangement = arrange(chosen, settings["hidden_files"])
+    report.write("started", python=platform.python_version(), pytest=pytest.__version__)
+    for selector in selectors:
+        report.write("selector", **selector)
+    if all(selector["exists"] for selector in selectors):
+        report.write("finished", exit_code=_run(report, settings, arrangement))
     # Threads and exit handlers of the tested code have no say any more.
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)
 
 
-def _report_selectors(report: ReportWriter, selectors: list[str]) -> bool:
-    """Report whether the tree has what each selector names, judged without running anything; True if all exist."""
-    found = True
-    for selector in selectors:
-        path, name = Path(path_of(selector)), last_name(selector)
-        exists = path.is_dir() if name is None and path.suffix != ".py" else path.is_file()
-        named = exists and (name is None or re.search(rf"\b{re.escape(name)}\b", _text(path)) is not None)
-        report.write("selector", selector=selector, exists=exists, named=named)
-        found = found and exists
-    return found
+def _selector(selector: str) -> dict[str, Any]:
+    """Whether the tree has what the selector names, judged without running anything."""
+    path, name = Path(path_of(selector)), last_name(selector)
+    exists = path.is_dir() if name is None and path.suffix != ".py" else path.is_file()
+    named = exists and (name is None or re.search(rf"\b{re.escape(name)}\b", _text(path)) is not None)
+    return {"selector": selector, "exists": exists, "named": named}
 
 
-def _run(report: ReportWriter, settings: dict[str, Any]) -> int:
+def _run(report: ReportWriter, settings: dict[str, Any], arrangement: Arrangement) -> int:
     workspace = settings["workspace"]
     sys.path.extend(str(Path(workspace, folder)) for folder in settings["python_path"])
     chosen = settings["target"] + settings["regression"]
-    paths = list(dict.fromkeys(path_of(selector) for selector in chosen))
+    paths = list(dict.fromkeys(arrangement.where(path_of(selector)) for selector in chosen))
     sys.path.extend(str(Path(workspace, folder)) for folder in _folders_outside_packages(paths))
     arguments = [
         *("-c", settings["ini"], "--rootdir", workspace, "--confcutdir", workspace),
         *("--import-mode=importlib", "--continue-on-collection-errors", "-p", "no:cacheprovider"),
         *("--tb=short", "--", *paths),
     ]
-    plugins: list[object] = [SuiteReporter(report, chosen, settings["deselect"])]
+    plugins: list[object] = [SuiteReporter(report, chosen, settings["deselect"], arrangement)]
     if settings["test_timeout_seconds"] is not None:
         plugins.append(TestClock(settings["test_timeout_seconds"]))
     return int(pytest.main(arguments, plugins=plugins))
@@ -171,39 +189,13 @@ def _run(report: ReportWriter, settings: dict[str, Any]) -> int:
 
 def _folders_outside_packages(paths: list[str]) -> list[Path]:
     """The folders of test files whose neighbours are imported by bare name, as pytest's default import mode allows."""
-    selected_files = [file for path in map(Path, paths) for file in ([path] if path.is_file() else _test_files(path))]
-    folders = dict.fromkeys(file.parent for file in selected_files)
+    folders = dict.fromkeys(file.parent for file in chosen_files(paths))
     return [folder for folder in folders if not (folder / "__init__.py").exists()]
-
-
-def _test_files(folder: Path) -> list[Path]:
-    return sorted([*folder.rglob("test_*.py"), *folder.rglob("*_test.py")])
 
 
 def _modules(items: list[pytest.Item]) -> list[pytest.Module]:
     parents = dict.fromkeys(item.getparent(pytest.Module) for item in items)
     return [parent for parent in parents if parent is not None]
-
-
-def _canary(module: pytest.Module, items: list[pytest.Item]) -> pytest.Function:
-    """A test that must fail, like its neighbours in name, file and module; only its source stands in no file."""
-    name = _unremarkable_name(items, vars(module.obj))
-    number = _CHANCE.randrange(1_000)
-    line = _CHANCE.randrange(1, 2 + _text(module.path).count("\n"))
-    source = "\n" * line + f"def {name}():\n    assert {number} == {number + _CHANCE.randint(1, 9)}\n"
-    exec(compile(source, str(module.path), "exec"), vars(module.obj))  # noqa: S102 - a function of that very module
-    canary: pytest.Function = pytest.Function.from_parent(module, name=name, callobj=vars(module.obj)[name])
-    return canary
-
-
-def _unremarkable_name(items: list[pytest.Item], taken: Container[str]) -> str:
-    """Made of words of the tests beside it, so that no pattern in a name gives it away."""
-    names = [item.name.partition("[")[0].removeprefix("test") for item in items]
-    words = sorted({word for name in names for word in name.split("_") if word.isidentifier()} | {*_PLAIN_WORDS})
-    while True:
-        name = "_".join(("test", *_CHANCE.sample(words, _CHANCE.randint(2, 5))))
-        if name not in taken:
-            return name
 
 
 def _explanation(report: pytest.CollectReport | pytest.TestReport) -> str:

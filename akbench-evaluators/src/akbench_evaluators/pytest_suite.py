@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Collection, Mapping
 from pathlib import PurePosixPath
@@ -16,7 +17,7 @@ from akbench.spec import (
     JsonValue,
     Judgement,
 )
-from akbench_evaluators.config import reject_unknown_keys, require_seconds, texts
+from akbench_evaluators.config import flag, reject_unknown_keys, require_seconds, texts
 from akbench_evaluators.node_ids import path_of
 from akbench_evaluators.process_ending import judge_unstarted
 from akbench_evaluators.shipment import runner_files, suite_argv
@@ -25,8 +26,12 @@ from akbench_evaluators.suite_verdict import Suite, SuiteRun, judge_suite
 
 __all__ = ["PytestEvaluator"]
 
-_KEYS = ("target", "regression", "deselect", "timeout_seconds", "test_timeout_seconds")
+_KEYS = ("target", "regression", "deselect", "timeout_seconds", "test_timeout_seconds", "random_names")
 _INI = "akbench_pytest.ini"
+_RUNNER = (
+    *("pytest_runner", "arrangement", "concealed_input", "disguise"),
+    *("node_ids", "planting", "signed_report", "test_clock"),
+)
 _STEERING = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
 
 
@@ -40,6 +45,7 @@ class PytestEvaluator(Evaluator):
         reject_unknown_keys(config, _KEYS)
         require_seconds(config, "timeout_seconds")
         require_seconds(config, "test_timeout_seconds")
+        flag(config, "random_names", default=True)
         suite = _suite(config)
         for key, selectors in (
             ("target", suite.target),
@@ -64,14 +70,13 @@ class PytestEvaluator(Evaluator):
             "regression": suite.regression,
             "deselect": suite.deselect,
             "test_timeout_seconds": request.config.get("test_timeout_seconds"),
+            "hidden_files": request.hidden_files if flag(request.config, "random_names", default=True) else (),
         }
         return EvaluationInvocation(
             argv=suite_argv(request),
             environ=_environ(request.environ),
-            files={
-                **runner_files("pytest_runner", "node_ids", "signed_report", "test_clock", settings=settings),
-                _INI: b"[pytest]\n",
-            },
+            files={**runner_files(*_RUNNER, settings={}), _INI: b"[pytest]\n"},
+            stdin=json.dumps(settings).encode(),
         )
 
     def judge(self, evidence: EvaluationEvidence) -> Judgement:

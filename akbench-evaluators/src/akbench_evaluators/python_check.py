@@ -26,6 +26,7 @@ from akbench_evaluators.shipment import runner_argv, runner_files
 __all__ = ["PythonCheck"]
 
 _KEYS = ("check", "timeout_seconds")
+_RUNNER = ("check_runner", "concealed_input", "product", "product_server", "signed_report")
 
 
 class PythonCheck(Evaluator):
@@ -54,7 +55,7 @@ class PythonCheck(Evaluator):
             "name": f"checks/{name}",
             "source": request.checks[name].decode("utf-8"),
         }
-        files = runner_files("check_runner", "product", "product_server", "signed_report", settings={})
+        files = runner_files(*_RUNNER, settings={})
         return EvaluationInvocation(
             argv=runner_argv(request), environ=dict(request.environ), files=files, stdin=json.dumps(settings).encode()
         )

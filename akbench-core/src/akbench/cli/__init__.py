@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import sys
 from contextlib import suppress
@@ -84,6 +85,9 @@ def cli() -> None:
 def main() -> None:
     """Run the command line. Exit codes: 0 ok, 1 runs failed, 2 bad input, 3 environment missing, 130 interrupted."""
     _hold_standard_streams()
+    faulthandler.enable(
+        all_threads=False
+    )  # where an extension's native code crashes the process, it says in which file
     # Pydantic's own plugins are no part of AK-Bench; its search for them ends with the first damaged distribution.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:
@@ -92,8 +96,8 @@ def main() -> None:
         error.show()
         _tell_programs(error.format_message(), None, error.exit_code)
         sys.exit(error.exit_code)
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
+    except (click.Abort, KeyboardInterrupt) as error:
+        click.echo(f"interrupted {error.__cause__ or error}".strip(), err=True)
         sys.exit(130)
     except BrokenPipeError:
         _drop_output()

@@ -117,10 +117,14 @@ def _print_agent(model: AgentDescriptor, probe: Probe, origin: str) -> None:
     print_table(("capability", "support"), [(name, str(value)) for name, value in _supports(model, probe).items()])
     if model.agent.configuration_schema:
         rows = [
-            (name, key.type, "yes" if key.required else "no", str(key.default), key.description)
+            (name, key.type, "yes" if key.required else "no", _shown(key.default), key.description)
             for name, key in model.agent.configuration_schema.items()
         ]
         print_table(("configuration", "type", "required", "default", "meaning"), rows)
     if model.agent.environment:
         read = [(each.name, "yes" if each.sensitive else "no", each.description) for each in model.agent.environment]
         print_table(("variable read", "sensitive", "meaning"), read)
+
+
+def _shown(default: JsonValue) -> str:
+    return "-" if default is None else str(default)

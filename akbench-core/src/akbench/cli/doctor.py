@@ -13,7 +13,7 @@ import click
 
 from akbench.catalogue import Catalogue
 from akbench.cli.agent import probe_agent
-from akbench.cli.output import json_option, plain, print_json, print_table
+from akbench.cli.output import json_option, print_findings, print_json
 from akbench.descriptors.kinds import AgentDescriptor
 from akbench.experiment.configuration import complete_configuration, configuration_faults
 from akbench.project import cache_folder
@@ -52,10 +52,7 @@ def doctor(ctx: click.Context, *, as_json: bool) -> None:
     if as_json:
         print_json([asdict(finding) for finding in findings])
     else:
-        print_table(
-            ("", "what", "found", "mend"),
-            [(finding.state, finding.what, plain(finding.detail), finding.mend) for finding in findings],
-        )
+        print_findings((each.state, each.what, each.detail, each.mend) for each in findings)
     ctx.exit(3 if any(finding.state == "missing" for finding in findings) else 0)
 
 
@@ -139,4 +136,5 @@ def _working_agent(what: str, model: AgentDescriptor, version: str) -> Finding:
 def _extensions(catalogue: Catalogue) -> Iterator[Finding]:
     for failure in catalogue.failures:
         mend = f"pip install --upgrade {failure.distribution}, or set AKBENCH_DISABLE={failure.name}"
-        yield Finding(what=f"extension {failure.name}", state="warning", detail=str(failure), mend=mend)
+        detail = f"{failure.distribution} {failure.version} is not usable: {failure.cause}"
+        yield Finding(what=f"extension {failure.name}", state="warning", detail=detail, mend=mend)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -12,12 +13,13 @@ from typing import Any
 import click
 
 from akbench.catalogue import Adapter, Catalogue
-from akbench.cli.output import json_option, print_json, print_table, say
+from akbench.cli.output import json_option, print_findings, print_json, print_table, say
 from akbench.contract_tests import check_contract, has_contract
 from akbench.descriptors.document import parse
 from akbench.descriptors.snapshot import canonical_hash, faults_of, kind_of
 from akbench.discovery import Disabled, Extension, Failure, Installed, discover
 from akbench.foreign import foreign_code
+from akbench.plain_yaml import decoded
 from akbench.spec import (
     API_VERSION,
     AkbenchError,
@@ -104,10 +106,15 @@ def list_extensions(*, as_json: bool) -> None:
         print_json({"extensions": [_summary(each) for each in found]})
         return
     rows = [
-        (each.name, each.distribution, each.version, each.state, each.cause or ", ".join(_counted(each)))
+        (each.name, each.distribution, each.version, each.state, ", ".join(_counted(each)) or "nothing")
         for each in found
     ]
-    print_table(("extension", "distribution", "version", "state", "brings, or why it failed"), rows)
+    print_table(("extension", "distribution", "version", "state", "brings"), rows)
+    for name in _disabling_nothing(found):
+        say(f"warning: AKBENCH_DISABLE names {name!r}, and no extension of that name is installed", err=True)
+    failed = [each for each in found if each.cause]
+    if failed:
+        print_findings((each.state, each.name, str(each.cause), f"AKBENCH_DISABLE={each.name}") for each in failed)
 
 
 @extension.command()
@@ -142,29 +149,29 @@ def check(ctx: click.Context, name: str, *, contract: bool, as_json: bool) -> No
     found = _find(name)
     findings = list(_findings(found))
     if contract and all(finding.ok for finding in findings):
-        findings += _tried_all(found)
+        findings += [_tried(adapter) for adapter in found.adapters() if has_contract(adapter)]
     is_good = all(finding.ok for finding in findings)
     if as_json:
         print_json(_identity(found) | {"ok": is_good, "findings": [asdict(finding) for finding in findings]})
     else:
-        rows = [("ok" if each.ok else "wrong", each.what, each.detail) for each in findings]
-        print_table(("", "what", "found"), rows)
+        print_findings(("ok" if each.ok else "wrong", each.what, each.detail, "") for each in findings)
     ctx.exit(0 if is_good else 1)
 
 
-def _tried_all(found: Found) -> list[Finding]:
-    try:
-        return [_tried(adapter) for adapter in found.adapters() if has_contract(adapter)]
-    except HostError as error:
-        return [Finding(what="contract", ok=False, detail=f"{error}; or leave them out with --no-contract")]
+def _disabling_nothing(found: tuple[Found, ...]) -> list[str]:
+    unwanted = {name.strip() for name in os.environ.get("AKBENCH_DISABLE", "").split(",")} - {""}
+    return sorted(unwanted - {each.name for each in found})
 
 
 def _tried(adapter: Adapter) -> Finding:
-    """Run the contract tests of an adapter and keep their verdict."""
-    verdict = check_contract(adapter)
+    """Run the contract tests of an adapter and keep their verdict; there is none where they cannot be run here."""
+    what = f"contract of {_kind(adapter.record)} {adapter.record.id}"
+    try:
+        verdict = check_contract(adapter)
+    except HostError as error:
+        return Finding(what=what, ok=False, detail=f"{error}; or leave the contract tests out with --no-contract")
     keep_verdict(verdict)
     faults = [f"{each.name.rpartition('::')[2]}: {each.message}" for each in verdict.failed]
-    what = f"contract of {_kind(adapter.record)} {adapter.record.id}"
     return Finding(what=what, ok=verdict.is_pass, detail="; ".join([_counts(verdict), *faults]))
 
 
@@ -207,7 +214,7 @@ def _found(
 
 def _find(name: str) -> Found:
     found = _all_found()
-    matching = [each for each in found if name in (each.name, each.distribution)]
+    matching = [each for each in found if each.name == name] or [each for each in found if each.distribution == name]
     if len(matching) == 1:
         return matching[0]
     if matching:
@@ -285,7 +292,7 @@ def _checked(resource: str) -> tuple[dict[str, JsonValue], list[str]]:
     package, _, path = resource.partition(":")
     try:
         with foreign_code(f"{resource} cannot be read"):
-            document = parse(files(package).joinpath(path).read_text(encoding="utf-8"), resource)
+            document = parse(decoded(files(package).joinpath(path).read_bytes(), resource), resource)
     except AkbenchError as error:
         return {"file": resource}, [str(error)]
     faults = [f"{place}: {message}" for place, message in faults_of(document)]
@@ -301,7 +308,10 @@ def _findings(found: Found) -> Iterator[Finding]:
         detail = f"it is left out: AKBENCH_DISABLE names {found.name}"
         yield Finding(what="registration", ok=False, detail=detail)
         return
-    yield Finding(what="registration", ok=found.cause is None, detail=found.cause or f"API version {API_VERSION}")
+    fault = found.cause or (
+        None if found.records else f"registers nothing: {found.module} implements no hook, or all give ()"
+    )
+    yield Finding(what="registration", ok=fault is None, detail=fault or f"API version {API_VERSION}")
     imports = _imports(found)
     if imports is not None:
         yield Finding(what="hooks", ok=imports.is_light, detail="; ".join(imports.faults()) or _lightness(imports))

@@ -1,4 +1,7 @@
-"""Commands that extensions bring, by the entry-point group ``akbench.commands``."""
+"""Commands that extensions bring, by the entry-point group ``akbench.commands``.
+
+What each is for is read from the source of its function, which is parsed and never run.
+"""
 # ruff: noqa: PTH118, PTH119, PTH123, PTH208
 # Without pathlib and importlib.metadata, whose imports cost more than all else that ``akbench --help`` does.
 
@@ -7,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 import click
 
@@ -16,15 +20,19 @@ GROUP = "akbench.commands"
 """An entry point ``report`` is ``akbench report``; ``dataset.report`` is ``akbench dataset report``."""
 
 _FOLDER_ENDING = ".dist-info"
+_LONGEST_LINE = 100
+_ONLY_PARSE = 0x400
+"""``ast.PyCF_ONLY_AST``; the module ast would cost more than what it is for."""
 
 
 def extension_commands(of: str = "") -> dict[str, str]:
     """The commands that extensions add to the group `of` (none: to ``akbench``), by name, without importing any.
 
-    What each is for is what its distribution says of itself; the command would have to be imported to tell.
+    Each says what its own help begins with and which distribution brings it; what the distribution says of itself
+    where the source of the command cannot be read.
     """
-    named = {entry.rpartition("."): summary for entry, summary in _declared()}
-    return {name: summary for (group, _, name), summary in sorted(named.items()) if group == of}
+    named = {entry.rpartition("."): (target, folder) for entry, target, folder in _declared()}
+    return {name: _help(*found) for (group, _, name), found in sorted(named.items()) if group == of}
 
 
 def load_extension_command(name: str, of: str = "") -> click.Command | None:
@@ -43,8 +51,8 @@ def load_extension_command(name: str, of: str = "") -> click.Command | None:
     return None
 
 
-def _declared() -> Iterator[tuple[str, str]]:
-    """The entry points of the group and what their distributions say of themselves.
+def _declared() -> Iterator[tuple[str, str, str]]:
+    """The entry points of the group: name, target, and the folder of the distribution's metadata.
 
     Read from the installed distributions' folders, whose files the core metadata and entry points specifications of
     packaging.python.org lay down.
@@ -55,7 +63,7 @@ def _declared() -> Iterator[tuple[str, str]]:
             name = os.path.basename(folder).partition("-")[0].replace("_", "-").replace(".", "-").lower()
             if name not in seen:  # the path may hold it twice, and Python imports the first
                 seen.add(name)
-                yield from ((entry, _self_description(folder)) for entry in _entries(folder))
+                yield from ((entry, target, folder) for entry, target in _entries(folder))
 
 
 def _distribution_folders(place: str) -> list[str]:
@@ -65,18 +73,75 @@ def _distribution_folders(place: str) -> list[str]:
         return []
 
 
-def _entries(folder: str) -> Iterator[str]:
+def _entries(folder: str) -> Iterator[tuple[str, str]]:
     section = ""
     for line in _lines(os.path.join(folder, "entry_points.txt")):
         text = line.strip()
         if text.startswith("["):
             section = text.strip("[]").strip()
         elif section == GROUP and "=" in text and not text.startswith("#"):
-            yield text.partition("=")[0].strip()
+            name, _, target = text.partition("=")
+            yield name.strip(), target.strip()
 
 
-def _self_description(folder: str) -> str:
-    """Its summary, name and version, as far as its metadata tells."""
+def _help(target: str, folder: str) -> str:
+    summary, identity = _self_description(folder)
+    told = _first_line(target) or summary
+    return f"{told} ({identity})" if told else identity
+
+
+def _first_line(target: str) -> str:
+    """What the help of the command ``package.module:name`` begins with; empty where its source does not tell."""
+    module, _, name = target.partition(":")
+    try:
+        text = "\n".join(_function(_source(module), name))
+        tree: Any = compile(text, module, "exec", flags=_ONLY_PARSE, dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # the command says so when it is used
+        return ""
+    told = _told(tree.body[0]) if tree.body else ""
+    return click.Command(None, help=told).get_short_help_str(limit=_LONGEST_LINE)
+
+
+def _function(lines: list[str], name: str) -> list[str]:
+    """The lines of the function `name` with its decorators: to parse the whole module would take ten times as long."""
+    begin = next((number for number, line in enumerate(lines) if line.startswith(f"def {name}(")), len(lines))
+    end = begin + 1
+    while end < len(lines) and lines[end][:1] in ("", " ", "\t", ")", "#"):
+        end += 1
+    while 0 < begin < len(lines) and lines[begin - 1].strip():
+        begin -= 1
+    return lines[begin:end]
+
+
+def _told(function: Any) -> str:
+    """The text that click takes for the help of a function: what its decorator is given, or its docstring."""
+    words = {
+        word.arg: word.value
+        for made in function.decorator_list
+        if _called(made) in {"command", "group"}
+        for word in getattr(made, "keywords", ())
+    }
+    given = (words.get("short_help"), words.get("help"), getattr(function.body[0], "value", None))
+    texts = [value for each in given if isinstance(value := getattr(each, "value", None), str)]
+    return texts[0] if texts else ""
+
+
+def _called(decorator: Any) -> str:
+    function = getattr(decorator, "func", decorator)
+    return str(getattr(function, "attr", getattr(function, "id", "")))
+
+
+def _source(module: str) -> list[str]:
+    path = os.path.join(*module.split("."))
+    for place in sys.path:
+        for file in (f"{path}.py", os.path.join(path, "__init__.py")):
+            if lines := _lines(os.path.join(place, file)):
+                return lines
+    return []
+
+
+def _self_description(folder: str) -> tuple[str, str]:
+    """Its summary, and its name and version, as far as its metadata tells."""
     name, _, version = os.path.basename(folder).removesuffix(_FOLDER_ENDING).partition("-")
     fields = {"Name": name, "Version": version}
     for line in _lines(os.path.join(folder, "METADATA")):
@@ -85,8 +150,7 @@ def _self_description(folder: str) -> str:
             break  # the header ends with an empty line
         if key in {"Name", "Version", "Summary"}:
             fields[key] = value.strip()
-    identity = f"{fields['Name']} {fields['Version']}"
-    return f"{fields['Summary']} ({identity})" if fields.get("Summary") else identity
+    return fields.get("Summary", ""), f"{fields['Name']} {fields['Version']}"
 
 
 def _lines(path: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tempfile
 from collections.abc import Callable, Iterator
@@ -109,8 +110,10 @@ def write_distribution(kind: str, name: str, folder: Path, *, provider: str = ""
         raise InputError(
             f"{name!r} is no name: small letters, digits and single hyphens, a letter first, at most {LONGEST_NAME}"
         )
-    if folder.exists() or folder.is_symlink():
+    if os.path.lexists(folder):
         raise InputError("already there; choose another folder with --directory", place=str(folder))
+    if parent := next((each for each in folder.parents if os.path.lexists(each) and not each.is_dir()), None):
+        raise InputError("is no folder; choose another one with --directory", place=str(parent))
     if kind == "plugin" and not IDENTIFIER.fullmatch(provider):
         raise InputError(f"{provider!r} is no id of a runtime or an agent: letters, digits, '.', '_' and '-'")
     names = _names(kind, name) | {"provider": provider}
@@ -121,7 +124,7 @@ def write_distribution(kind: str, name: str, folder: Path, *, provider: str = ""
             written = [_write_file(whole, path, text, names) for path, text in _templates(kind)]
             whole.rename(folder)
     except OSError as error:
-        raise HostError(f"{error.filename or folder} cannot be written: {error.strerror}") from error
+        raise HostError(f"{folder} cannot be written: {error.strerror}") from error
     return tuple(folder / path for path in written)
 
 

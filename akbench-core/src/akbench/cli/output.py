@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
+import textwrap
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -11,7 +13,7 @@ from typing import Any
 
 import click
 
-__all__ = ["json_option", "plain", "print_json", "print_table", "project_option", "say"]
+__all__ = ["json_option", "plain", "print_findings", "print_json", "print_table", "project_option", "say"]
 
 
 def project_option[F: Callable[..., Any]](function: F) -> F:
@@ -54,6 +56,31 @@ def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     lines = [_line(row, widths) for row in zip(*columns, strict=True)]
     lines.insert(1, "─" * (sum(widths) + 3 * len(widths) - 1))
     click.echo("\n".join(["", *lines, ""]))
+
+
+_PAGE = 100
+"""Columns of what is printed where there is no terminal whose width is known."""
+_NARROWEST = 30
+
+
+def print_findings(findings: Iterable[tuple[str, str, str, str]]) -> None:
+    """Findings as (state, what, detail, mend), the long texts wrapped to a terminal or to a page of 100 columns."""
+    rows = [tuple(" ".join(plain(cell).split()) for cell in finding) for finding in findings]
+    widths = [max((_width(row[column]) for row in rows), default=0) for column in (0, 1)]
+    indent = " " * (sum(widths) + 7)
+    page = shutil.get_terminal_size((_PAGE, 1)).columns if sys.stdout.isatty() else _PAGE
+    width = max(_NARROWEST, page - len(indent))
+    click.echo()
+    for row in rows:
+        begin = _line(row[:2], widths)
+        lines = [*_wrapped(row[2], width), *(_wrapped(f"mend: {row[3]}", width) if row[3] else [])]
+        click.echo(f"{begin}{' ' * (len(indent) - _width(begin))}{f'\n{indent}'.join(lines)}".rstrip())
+    click.echo()
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """No word is broken, so that paths and commands can be copied."""
+    return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
 
 
 def _line(row: Sequence[str], widths: Sequence[int]) -> str:

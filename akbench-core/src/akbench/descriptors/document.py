@@ -20,6 +20,9 @@ __all__ = ["Document", "parse", "read"]
 FAULTS_SHOWN = 20
 """Faults of one file that are listed beside the first."""
 
+_NO_MAPPING = ("model_type", "dict_type", "mapping_type")
+"""Pydantic's types of the fault that something else stands where a mapping belongs."""
+
 
 @dataclass(frozen=True, slots=True)
 class Document(PlainYaml):
@@ -62,7 +65,7 @@ class Document(PlainYaml):
             )
         if fault["type"] == "missing":
             return self.place(location[:-1]), f"missing key {name!r}"
-        message = str(fault["msg"]).removeprefix("Value error, ")
+        message = "expected keys with values" if fault["type"] in _NO_MAPPING else _message(fault)
         if fault["type"] == "string_type" and isinstance(fault["input"], int | float):
             message += f'; write it in quotes: "{self.written(location)}"'
         if fault["type"] == "value_error":
@@ -70,6 +73,10 @@ class Document(PlainYaml):
             location = (*location, *steps)
             name = ".".join(str(step) for step in location)
         return self.place(location), f"{name}: {message[:1].lower() + message[1:]}"
+
+
+def _message(fault: Any) -> str:
+    return str(fault["msg"]).removeprefix("Value error, ")
 
 
 def read(path: Path) -> Document:
