@@ -23,13 +23,7 @@ def runner_argv(request: EvaluationRequest) -> tuple[str, ...]:
 
     It needs the standard library only: where the task's interpreter is a foreign one, or missing, another one runs it.
     """
-    return (
-        *(request.runner or (request.python,)),
-        "-I",
-        "-B",
-        f"{request.tools}/{_ARCHIVE}",
-        f"{request.tools}/{_SETTINGS}",
-    )
+    return (*(request.runner or (request.python,)), *_arguments(request))
 
 
 def suite_argv(request: EvaluationRequest) -> tuple[str, ...]:
