@@ -22,7 +22,7 @@ missing on this machine; 130 interrupted.
 
 def sections(command: click.Command, path: str, parent: click.Context | None = None) -> Iterator[str]:
     """A section for each command below `command`."""
-    context = click.Context(command, info_name=path.rsplit(maxsplit=1)[-1], parent=parent)
+    context = click.Context(command, info_name=path.rsplit(maxsplit=1)[-1], parent=parent, **command.context_settings)
     if not isinstance(command, click.Group):
         yield f"## {path}\n\n```\n{command.get_help(context).replace(str(Path.cwd()), '.')}\n```\n"
         return

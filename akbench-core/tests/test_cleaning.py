@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from akbench import ownership
 from akbench.cleaning import clean, remnants
 from akbench.cli import cli
 from akbench.ownership import Owner
@@ -118,6 +119,70 @@ def test_only_marked_folders_of_our_own_in_the_temporary_folder_are_removed(own_
         assert living.exists()
     assert not living.exists()
     assert (tmp_path / "elsewhere").exists()
+    assert not (own_temporary_folder / "akbench-dead").exists()
+
+
+def odd_markers(folder: Path) -> dict[str, str]:
+    """Folders with markers that no harness makes: name -> what is said of it."""
+    dead = str(replace(Owner.this(), started=1))
+    texts = {
+        "empty": b"",
+        "binary": bytes(range(256)),
+        "digits": dead.encode() + b"9" * 900,
+        "longer": f"{dead} 1".encode(),
+    }
+    for name, content in texts.items():
+        (folder / f"akbench-{name}").mkdir()
+        (folder / f"akbench-{name}" / ".akbench-owner").write_bytes(content)
+    for name in ("folder", "fifo", "dangling"):
+        (folder / f"akbench-{name}").mkdir()
+    (folder / "akbench-folder" / ".akbench-owner").mkdir()
+    os.mkfifo(folder / "akbench-fifo" / ".akbench-owner")
+    (folder / "akbench-dangling" / ".akbench-owner").symlink_to("nowhere")
+    if os.geteuid() == 0:
+        dead_marker(folder / "akbench-foreign")
+        os.chown(folder / "akbench-foreign" / ".akbench-owner", 4711, 4711)
+    names = sorted(path.name for path in folder.iterdir())
+    return {name: "names no owner" if name.partition("-")[2] in texts else "is no file of this user" for name in names}
+
+
+def test_a_damaged_marker_is_named_and_its_folder_left_alone(own_temporary_folder, project):
+    said = odd_markers(own_temporary_folder)
+    dead_marker(own_temporary_folder / "akbench-dead")
+    done = CliRunner().invoke(cli, ["clean", "--project", str(project), "--json"])
+    rows = {each["name"]: each["state"] for each in json.loads(done.output)}
+    expected = {name: f"left alone: .akbench-owner {words}" for name, words in said.items()}
+    assert rows == {"akbench-dead": "removed", **expected}
+    assert done.exit_code == 0
+    assert sorted(path.name for path in own_temporary_folder.iterdir()) == sorted(said)
+
+
+def test_an_owner_of_which_the_kernel_does_not_tell_counts_as_alive(monkeypatch):
+    start = ownership._start
+
+    def hidden(pid: int) -> int | None:
+        if pid != os.getpid():
+            raise PermissionError("hidden by hidepid=1")
+        return start(pid)
+
+    monkeypatch.setattr(ownership, "_start", hidden)
+    assert not replace(Owner.this(), pid=1).is_gone()
+
+
+class Silent:
+    """A sandbox whose engine answers and then fails, in a way that nobody foresaw."""
+
+    def leftovers(self):
+        raise KeyError("Id")
+
+
+def test_a_sandbox_that_does_not_tell_what_it_left_keeps_nobody_from_cleaning_the_rest(own_temporary_folder):
+    dead_marker(own_temporary_folder / "akbench-dead")
+    found = clean(remnants(None, [("silent", Silent()), ("stubborn", Stubborn())]))
+    assert [(each.where, reason) for each, reason in found[1:]] == [
+        ("silent", "what it left cannot be told: KeyError: 'Id'"),
+        ("stubborn", "the engine keeps c1"),
+    ]
     assert not (own_temporary_folder / "akbench-dead").exists()
 
 

@@ -110,3 +110,10 @@ def test_numbers_truth_and_nothing_are_read_as_such():
     assert found == {"a": 1, "b": 1.5, "c": True, "d": None, "e": -9223372036854775807, "f": 16}
     assert json.loads(json.dumps(found)) == found
     assert len(canonical_hash(found)) == 64
+
+
+def test_a_value_that_is_not_written_stands_where_its_key_does():
+    plain = PlainYaml(
+        source="f.yaml", text="", **dict(zip(("data", "root"), compose("a:\n  b:\n\nc: 1\n", "f.yaml"), strict=True))
+    )
+    assert (plain.place(("a", "b")), plain.place(("c",))) == ("f.yaml:2:3", "f.yaml:4:4")

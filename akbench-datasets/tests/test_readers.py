@@ -1,6 +1,7 @@
 """Reading checkouts: what each part of the source becomes, and why something is refused."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -86,6 +87,55 @@ def test_another_folder_is_refused_with_what_is_missing(tmp_path: Path, read):
         read(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("config", "head", "reason"),
+    [
+        ("[[[", "ref: refs/heads/main", "cannot be read (ValueError"),
+        ("[core]\nrepositoryformatversion = 9\n", "ref: refs/heads/main", "cannot be read (UnsupportedVersion"),
+        (
+            "[core]\nrepositoryformatversion = 1\n[extensions]\nfoo = 1\n",
+            "ref: refs/heads/main",
+            "UnsupportedExtension",
+        ),
+        ("", "nonsense", "HEAD is 'nonsense'"),
+        ("", "ref: HEAD", "mend it, or remove it to import the files without their commit"),
+    ],
+)
+def test_a_damaged_git_repository_is_refused_with_what_to_do(tmp_path: Path, config: str, head: str, reason: str):
+    lay(tmp_path, PROGRAMS)
+    porcelain.init(str(tmp_path))
+    lay(tmp_path / ".git", {"config": config, "HEAD": f"{head}\n"})
+    with pytest.raises(InputError, match=r"/\.git: its git repository cannot be read") as error:
+        read_quixbugs(tmp_path)
+    assert reason in str(error.value)
+
+
+def test_what_the_configuration_of_a_checkout_includes_is_not_read(tmp_path: Path):
+    lay(tmp_path, PROGRAMS)
+    porcelain.init(str(tmp_path))
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)  # whoever opened it would wait for ever
+    (tmp_path / ".git" / "config").write_text(f"[include]\n\tpath = {pipe}\n")
+    assert read_quixbugs(tmp_path).commit is None
+
+
+def test_no_file_is_read_through_a_link_out_of_the_checkout(tmp_path: Path):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    checkout = lay(tmp_path / "checkout", PROGRAMS)
+    (checkout / "correct_python_programs").rename(outside / "moved")
+    (checkout / "correct_python_programs").symlink_to(outside / "moved")
+    found = read_quixbugs(checkout)
+    assert found.tasks == ()
+    assert "correct_python_programs/double.py: leads elsewhere" in found.refused["double"]
+
+
+def test_a_huge_file_of_a_checkout_is_refused_unread(tmp_path: Path):
+    lay(tmp_path, PROGRAMS)
+    os.truncate(tmp_path / "python_testcases/test_double.py", 1 << 40)
+    assert "larger than 33554432 bytes" in read_quixbugs(tmp_path).refused["double"]
+
+
 FILES = {"solution": ["leap.py"], "test": ["leap_test.py", "extra.py"], "example": [".meta/example.py"]}
 EXERCISE = {
     ".meta/config.json": json.dumps({"files": FILES, "blurb": "Leap years."}),
@@ -100,7 +150,8 @@ EXERCISE = {
 
 def track(root: Path, listed: list[dict[str, object]], **changed: str) -> Path:
     lay(root, {"LICENSE": MIT, "config.json": json.dumps({"exercises": {"practice": listed}})})
-    return lay(root, {f"exercises/practice/leap/{name}": text for name, text in {**EXERCISE, **changed}.items()})
+    lay(root / "exercises/practice/leap", {**EXERCISE, **changed})
+    return root
 
 
 def test_an_exercise_is_its_stub_and_its_instructions(tmp_path: Path):
@@ -124,12 +175,51 @@ def test_an_exercise_is_its_stub_and_its_instructions(tmp_path: Path):
         ([], {".meta/config.json": json.dumps({"files": {**FILES, "example": ["a", "b"]}})}, "not one for each"),
         ([], {".meta/config.json": json.dumps({"files": {**FILES, "test": []}})}, "names no test file"),
         ([], {".meta/config.json": json.dumps({"files": {**FILES, "example": ["gone.py"]}})}, "no such plain file"),
+        (
+            [],
+            {".meta/config.json": json.dumps({"files": {**FILES, "example": ["../../../LICENSE"]}})},
+            "leads elsewhere",
+        ),
+        ([], {".meta/config.json": json.dumps({"files": {**FILES, "example": ["/etc/passwd"]}})}, "no such plain"),
+        (
+            [],
+            {".meta/config.json": json.dumps({"files": {**FILES, "test": ["x" * 5000 + "_test.py"]}})},
+            "no such plain",
+        ),
+        ([], {".meta/config.json": json.dumps({"files": {**FILES, "test": ["a\0_test.py"]}})}, "no such plain"),
+        ([], {".meta/config.json": json.dumps({"files": {**FILES, "test": ["extra.py"]}})}, "ends in _test.py"),
+        (
+            [],
+            {".meta/config.json": json.dumps({"files": {**FILES, "editor": ["leap_test.py"]}})},
+            "'leap_test.py' twice",
+        ),
+        ([], {".meta/config.json": json.dumps({"files": []})}, "is no list of names"),
+        ([], {".meta/config.json": "[" * 100_000}, "leap/.meta/config.json:1: no JSON that can be read: too deeply"),
+        ([], {".meta/config.json": '{\n  "files": x}'}, "leap/.meta/config.json:2:12: no JSON"),
+        ([{"slug": "leap", "difficulty": 1000}], {}, "none of 1 to 10"),
+        ([{"slug": "leap", "difficulty": True}], {}, "none of 1 to 10"),
     ],
 )
 def test_an_exercise_that_is_not_whole_is_refused_with_the_reason(tmp_path: Path, listed, changed, reason):
     found = read_exercism_track(track(tmp_path, listed, **changed))
     assert found.tasks == ()
     assert reason in found.refused["leap"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[]", '{"exercises": []}', '{"exercises": {"practice": 3}}', '{"exercises": {"practice": [{"name": "x"}]}}'],
+)
+def test_a_track_that_lists_no_exercises_is_refused_where_it_should(tmp_path: Path, text: str):
+    track(tmp_path, [])
+    with pytest.raises(InputError, match=r"config\.json: "):
+        read_exercism_track(lay(tmp_path, {"config.json": text}))
+
+
+def test_instructions_that_are_no_text_refuse_their_exercise(tmp_path: Path):
+    (track(tmp_path, []) / "exercises/practice/leap/.docs/instructions.md").write_bytes(b"\xff")
+    found = read_exercism_track(tmp_path)
+    assert "instructions.md: not UTF-8 (byte 0)" in found.refused["leap"]
 
 
 def test_what_the_polyglot_checkout_does_not_say_is_said_to_be_assumed(tmp_path: Path):
@@ -177,7 +267,10 @@ def test_an_instance_is_its_problem_and_a_commit_that_is_fetched_later(tmp_path:
     ("changed", "reason"),
     [
         ({"base_commit": "v1.0"}, "no full commit id"),
-        ({"patch": ""}, "it has no patch"),
+        ({"patch": ""}, "line 1: it has no patch"),
+        ({"patch": "\ud800"}, "its patch holds a character that is no text"),
+        ({"problem_statement": "a\0b"}, "its problem_statement holds a character that is no text"),
+        ({"FAIL_TO_PASS": "[" * 100_000}, "FAIL_TO_PASS is no list"),
         ({"FAIL_TO_PASS": "[]"}, "FAIL_TO_PASS is empty"),
         ({"FAIL_TO_PASS": ["test_add (x.tests.Case)"]}, "which is no test of pytest"),
         ({"python": None}, "it names no Python version"),
@@ -194,8 +287,13 @@ def test_an_instance_that_cannot_be_a_task_is_refused_with_the_reason(tmp_path: 
 def test_a_line_that_is_no_json_is_named_with_its_number(tmp_path: Path):
     path = tmp_path / "rows.jsonl"
     path.write_text(json.dumps(INSTANCE) + "\n{\n")
-    with pytest.raises(InputError, match=r"rows\.jsonl:2: no JSON"):
+    with pytest.raises(InputError, match=r"rows\.jsonl:2:2: no JSON"):
         read_instances(path)
+
+
+def test_two_instances_of_one_name_are_both_told(tmp_path: Path):
+    broken = {**INSTANCE, "patch": ""}
+    assert [*instances(tmp_path, broken, broken).refused] == ["owner__name-1", "owner__name-1 (line 2)"]
 
 
 HARBOR = {
@@ -256,7 +354,8 @@ def test_a_harbor_task_may_name_an_image_in_place_of_a_dockerfile(tmp_path: Path
         ({"task.toml": "[agent]\ntimeout_sec = 0\n"}, "agent.timeout_sec is 0"),
         ({"task.toml": '[verifier]\nenv = { KEY = "${KEY}" }\n'}, "takes KEY from the host's environment"),
         ({"task.toml": '[environment]\nenv = { A = "1" }\n'}, "write them into its Dockerfile"),
-        ({"instruction.md": " "}, "not a whole Harbor task: instruction.md is missing or empty"),
+        ({"instruction.md": " "}, "not a whole Harbor task: instruction.md is empty"),
+        ({"task.toml": "x = " + "[" * 10_000}, "not a whole Harbor task: task.toml"),
         ({"environment/Dockerfile": "RUN true\n"}, "not a whole Harbor task: environment/Dockerfile has no FROM"),
     ],
 )
@@ -276,3 +375,9 @@ def test_a_harbor_task_without_one_of_its_parts_is_none(tmp_path: Path, name: st
 def test_a_harbor_task_without_a_solution_says_so(tmp_path: Path):
     lay(tmp_path / "hello", {key: text for key, text in HARBOR.items() if "solve" not in key})
     assert "no solution/solve.sh to validate it by" in read_harbor(tmp_path).refused["hello"]
+
+
+def test_harbor_tasks_of_one_name_in_different_folders_are_both_told(tmp_path: Path):
+    for group in ("one", "two"):
+        lay(tmp_path / group / "hello", {**HARBOR, "instruction.md": " "})
+    assert sorted(read_harbor(tmp_path).refused) == ["one/hello", "two/hello"]

@@ -1,10 +1,13 @@
 """The evaluator `command`: success is what the runner saw, not what the command says."""
 
+import os
 import sys
 
 import pytest
+from evaluator_stage import Judge, tree
 
 from akbench import spec
+from akbench_evaluators.command import CommandEvaluator
 
 
 def test_exit_code_zero_is_a_full_success(bench):
@@ -87,7 +90,49 @@ raise SystemExit(1)
     judgement = bench.command("python", "attack.py")
     assert judgement.outcome is spec.Outcome.FAILURE
     assert judgement.reason == "the command ended with exit code 1"
-    assert (bench.root / "stdout").read_text() == "No such device or address\n"
+    if os.geteuid() == 0:  # nothing keeps root out; for everybody else the runner's descriptors are closed
+        assert (bench.root / "stdout").read_text() == "No such device or address\n"
+
+
+PEEK = """
+import os
+opened = []
+for name in ("mem", "environ", "fd/3"):
+    try:
+        opened.append(open(f"/proc/{os.getppid()}/{name}", "rb"))
+    except OSError:
+        pass
+raise SystemExit(bool(opened))
+"""
+
+
+def test_the_command_cannot_look_into_the_runner_that_holds_the_report(tmp_path):
+    judge = Judge(tmp_path / "room", CommandEvaluator())
+    found = judge(tree({}), tree({}), command=["python", "-c", PEEK])
+    assert found.outcome is spec.Outcome.FULL_SUCCESS, found
+
+
+CHECK = """
+import json
+import subprocess
+import sys
+done = subprocess.run([sys.executable, "-m", "shop"], capture_output=True)
+sys.exit(json.dumps(done.stdout.decode()) != '"4\\n"')
+"""
+SHADOW = "import os\nos._exit(0)\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "outcome"),
+    [
+        (("python", "-I", "check.py"), spec.Outcome.FAILURE),
+        (("python", "check.py"), spec.Outcome.FULL_SUCCESS),
+    ],
+)
+def test_only_an_isolated_interpreter_keeps_modules_of_the_tree_out_of_a_check(bench, command, outcome):
+    """As EVALUATORS.md says: the second is what not to do."""
+    bench.lay({"check.py": CHECK, "shop/__main__.py": "print(5)\n", "json.py": SHADOW})
+    assert bench.command(*command).outcome is outcome
 
 
 def test_killing_the_runner_is_a_failure(bench):

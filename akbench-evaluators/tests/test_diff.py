@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
 import pytest
 from evaluator_stage import Files, Judge, tree
 
-from akbench.spec import InputError, Outcome
+from akbench.spec import EvaluationEvidence, EvaluationRequest, InputError, Judgement, Outcome, ProcessEvidence
 from akbench_evaluators.diff import DiffEvaluator
 from akbench_evaluators.path_globs import matches_any
+from akbench_evaluators.signed_report import ReportWriter
 
 GIVEN: Files = {
     "src/a.py": "one\ntwo\nthree\n",
@@ -50,6 +55,60 @@ def test_added_removed_and_modified_lines_and_files_are_counted(judge):
 def test_a_line_that_only_moved_is_no_change_of_size(judge):
     found = judge(tree(changed(src__a_DOT_py="three\none\ntwo\n")), tree(GIVEN), max_lines=1)
     assert (found.outcome, found.raw["lines"], found.raw["files"]) == (Outcome.FULL_SUCCESS, 0, 1)
+
+
+def test_line_ends_and_empty_lines_count(judge):
+    found = judge(tree(changed(src__a_DOT_py="one\r\ntwo\r\nthree\r\n")), tree(GIVEN))
+    assert found.raw["lines"] == 6
+    found = judge(tree(changed(src__a_DOT_py="one\ntwo\nthree\n\n\n")), tree(GIVEN))
+    assert (found.raw["lines"], found.raw["bytes"]) == (2, 2)
+
+
+def records(*bodies: dict[str, object]) -> bytes:
+    reading, writing = os.pipe()
+    report = ReportWriter(writing)
+    for body in bodies:
+        report.write(**body)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as stream:
+        return stream.read()
+
+
+def judged(report: bytes, tmp_path: Path, *, truncated: bool = False) -> Judgement:
+    now = datetime.now(UTC)
+    process = ProcessEvidence(
+        exit_code=0,
+        signal=None,
+        timed_out=False,
+        cancelled=False,
+        started_at=now,
+        finished_at=now,
+        duration_seconds=0.1,
+        stdout=tmp_path / "out",
+        stderr=tmp_path / "err",
+    )
+    request = EvaluationRequest(
+        workspace="",
+        tools="",
+        tmp="",
+        python="",
+        hidden_files=(),
+        environ={},
+        report_fd=3,
+        timeout_seconds=1.0,
+        config={"forbid": ["src/vendor/**"]},
+    )
+    evidence = EvaluationEvidence(request=request, process=process, report=report, report_truncated=truncated)
+    return DiffEvaluator().judge(evidence)
+
+
+def test_changes_that_cannot_all_be_looked_at_are_a_failure(tmp_path):
+    """20,000 harmless files would hide the forbidden one behind them."""
+    found = judged(records({"kind": "started"}, {"kind": "ended", "files": 20_001}), tmp_path)
+    assert (found.outcome, found.score) == (Outcome.FAILURE, 0.0)
+    assert found.reason == "20001 files changed, of which only 0 were looked at"
+    cut = judged(records({"kind": "started"}), tmp_path, truncated=True)
+    assert (cut.outcome, cut.reason) == (Outcome.FAILURE, "the list of changed files is longer than the harness keeps")
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,8 @@ CONFIG = {
         ("true", Outcome.EVALUATOR_ERROR, None),
         ("", Outcome.EVALUATOR_ERROR, None),
         ("passed", Outcome.EVALUATOR_ERROR, None),
+        ("1" + "0" * 400, Outcome.EVALUATOR_ERROR, None),
+        ("[" * 100_000, Outcome.EVALUATOR_ERROR, None),
     ],
 )
 def test_a_reward_is_a_number_from_0_to_1_or_nothing_that_could_be_counted(said: str, outcome: Outcome, score):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 from evaluator_stage import Judge, tree
 
 from akbench.spec import InputError, Outcome
-from akbench_evaluators.findings import UnreadableError, read_findings, suppressions
+from akbench_evaluators.analysis_runner import tool_output
+from akbench_evaluators.findings import LARGEST_SOURCE, UnreadableError, read_findings, suppressions, unseen
 from akbench_evaluators.static_analysis import StaticAnalysis, new_findings
 
 RUFF = ("ruff==0.17.6",)
@@ -28,6 +30,12 @@ def test_an_old_finding_on_another_line_is_not_new(ruff):
     found = ruff(tree(final), tree(GIVEN), tool="ruff")
     assert found.outcome is Outcome.FULL_SUCCESS, found
     assert (found.raw["before"], found.raw["after"], found.raw["new"]) == (1, 1, 0)
+
+
+def test_a_tool_that_is_not_there_is_told_with_what_to_do(ruff):
+    found = ruff(tree(GIVEN), tree(GIVEN), tool="mypy")
+    assert found.outcome is Outcome.EVALUATOR_ERROR
+    assert found.reason.endswith("No module named mypy; write mypy==VERSION into the requirements of task.yaml")
 
 
 def test_a_new_finding_is_a_failure_that_says_where(ruff):
@@ -74,6 +82,37 @@ def test_a_new_comment_that_silences_a_rule_is_counted_or_only_told(ruff):
     told = ruff(tree(final), tree(GIVEN), tool="ruff", count_suppressions=False)
     assert (told.outcome, told.raw["new"], told.raw["new_suppressions"]) == (Outcome.FULL_SUCCESS, 0, 1)
     assert told.raw["findings"][0]["rule"] == "suppression"
+
+
+def test_code_that_the_tool_would_not_see_is_counted(ruff):
+    final = {
+        **GIVEN,
+        "site-packages/b.py": "import sys\n",
+        "c.py": b"import sys  # \xff\n",
+        "d.py": "d.txt",
+        "d.txt": "import re  # noqa\n",
+    }
+    found = ruff(tree(final, links=("d.py",)), tree(GIVEN), tool="ruff", zero_at=4)
+    assert (found.outcome, found.raw["new"]) == (Outcome.PARTIAL_SUCCESS, 3), found
+    assert {each["file"] for each in found.raw["findings"]} == {"site-packages/b.py", "c.py", "d.py"}
+
+
+def test_what_silences_a_tool_counts_only_where_the_tool_looks(ruff):
+    final = {**GIVEN, "tests/test_a.py": "import sys  # noqa\n"}
+    assert ruff(tree(final), tree(GIVEN), tool="ruff", paths=["a.py"]).outcome is Outcome.FULL_SUCCESS
+
+
+def test_a_module_of_the_tree_does_not_stand_in_for_a_tool_that_is_started_as_a_module(tmp_path):
+    judge = Judge(tmp_path / "room", StaticAnalysis(), sandbox="local")
+    given = {"data.json": "[]"}
+    final = {
+        **given,
+        "json/tool.py": "print('[]')",
+        "json/__init__.py": "",
+        "data.json": '[{"file": "a", "rule": "r"}]',
+    }
+    config = {"tool": "command", "format": "json", "command": ["python", "-m", "json.tool", "data.json"]}
+    assert judge(tree(final), tree(given), **config).outcome is Outcome.FAILURE
 
 
 def test_a_tree_that_is_no_python_has_a_new_finding_and_is_no_evaluator_error(ruff):
@@ -200,6 +239,46 @@ def test_comments_that_silence_tools_are_recognised_in_source_files_alone():
     assert list(suppressions(text, "a.md")) == []
 
 
+SILENCING = (
+    "# NOQA",
+    "#noqa:F401",
+    "# ruff: disable[F401]",
+    "# ruff: ignore[F401]",
+    "# ruff: file-ignore[F401]",
+    "# isort: skip_file",
+    "# ty: ignore",
+    "# pyre-ignore",
+    "from typing import no_type_check",
+)
+
+
+@pytest.mark.parametrize("line", SILENCING)
+def test_every_spelling_that_silences_a_tool_is_recognised(line):
+    assert len(list(suppressions(f"\n{line}\n", "a.py"))) == 1
+
+
+UNSEEN = {
+    "a folder of packages": ("lib/site-packages/a.py", b"", "lies in a folder that tools leave out: site-packages"),
+    "a hidden folder": (".lib/a.py", b"", "lies in a folder that tools leave out: .lib"),
+    "padding": ("a.py", b"#" * (LARGEST_SOURCE + 1), "is larger than"),
+    "another encoding": ("a.py", b"#!/bin/python\n# -*- coding: utf-7 -*-\n", "is declared to be utf-7"),
+    "no text": ("a.py", b"x = '\xff'\n", "is not UTF-8"),
+    "a stub": ("p/a.pyi", b"", "is a stub that hides the module beside it"),
+}
+
+
+@pytest.mark.parametrize("name", UNSEEN)
+def test_a_file_that_tools_may_not_see_is_told(name):
+    path, content, reason = UNSEEN[name]
+    (found,) = unseen(content, path, beside=frozenset({"a.py", "a.pyi"}))
+    assert found["message"].startswith(reason)
+
+
+@pytest.mark.parametrize("path", ["a.py", "src/distance/a.py", "b.pyi", "docs/site-packages.md", "a.css"])
+def test_an_ordinary_file_hides_nothing(path):
+    assert list(unseen("# coding: UTF-8\nx = 'é'\n".encode(), path, beside=frozenset({"a.py"}))) == []
+
+
 @pytest.mark.parametrize(
     ("config", "message"),
     [
@@ -234,3 +313,12 @@ def test_mypy_counts_new_type_errors_under_the_given_configuration(tmp_path):
     assert (found.outcome, found.raw["before"], found.raw["new"]) == (Outcome.FAILURE, 1, 1), found
     assert "a.py:3: assignment: " in found.reason
     assert found.raw["restored_configuration"] == ["mypy.ini"]
+
+
+def test_what_a_tool_found_before_it_gave_up_is_not_taken_for_all(tmp_path):
+    """mypy ends at the first duplicate module; with `max_new: 1` that one finding would stand for all others."""
+    command = [sys.executable, "-c", "import sys; print('[]'); print('gave up', file=sys.stderr); sys.exit(2)"]
+    settings = {"tmp": str(tmp_path), "command": command, "silent_exit_codes": [0]}
+    ended = tool_output({**settings, "whole_exit_codes": [0, 1]}, "final", str(tmp_path))
+    assert ended == ("", "it gave up (exit code 2): gave up")
+    assert tool_output({**settings, "whole_exit_codes": []}, "final", str(tmp_path)) == ("[]\n", None)

@@ -78,7 +78,7 @@ def test_a_newer_grading_is_shown_beside_the_first_verdict(lab, run, experiment,
 
 def test_findings_of_the_audit_are_shown_with_their_evidence(lab, run, experiment, report_of):
     calls = [ToolCall(name="shell", command="curl 'https://example.org/<x>'")]
-    seen = Observed(tool_calls=calls, trace=(), reports_calls=True, changes={}, added_lines={}, model_requests=None)
+    seen = Observed(tool_calls=calls, trace=(), reports_calls=True, changes={}, added={}, model_requests=None)
     text = shown(lab, run, experiment, report_of, audit_json=dump_json(audit(seen)))
     assert "warning Tries to reach another machine tool call 1 curl https://example.org/<x> 1" in text
     assert "not checked, the agent had no model endpoint" in text

@@ -234,7 +234,14 @@ def test_an_imported_task_takes_its_repository_and_its_solution_out_of_its_image
     def write(name: str, task: ImportedTask) -> Written:
         (tmp_path / name).mkdir()
         fetched = AssertionError("nothing is fetched")
-        writer = DatasetWriter(tmp_path / name / "set", tmp_path, tmp_path / name, _raising(fetched), lambda: docker)
+        writer = DatasetWriter(
+            tmp_path / name / "set",
+            tmp_path,
+            tmp_path / name,
+            fetch=_raising(fetched),
+            check=lambda _: None,
+            sandbox=lambda: docker,
+        )
         return writer.write(imported(task), "set")
 
     assert write("good", task).tasks == ("made",)

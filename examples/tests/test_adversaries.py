@@ -14,8 +14,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from click.testing import CliRunner
 
+from akbench.cli import cli
 from akbench.run.lifecycle import RunState
+from akbench.spec import InputError
 from akbench_examples.adversaries.suite import HONEST, broken_expectations, load_suite
 from akbench_sandbox_docker.engine import connected
 from akbench_sandbox_docker.testing import NoEngineError, private_engine
@@ -114,6 +117,22 @@ def test_all_get_nothing_in_docker(tmp_path):
         pytest.skip(str(error))
     assert set(found) == set(SUITE)
     assert left_behind(tmp_path / "adversaries", before) == NOTHING | {"sockets": []}
+
+
+def test_nobodys_folder_is_mixed_with_hostile_agents(tmp_path):
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "notes.txt").write_text("mine")
+    (tmp_path / "link").symlink_to("project")
+    (tmp_path / "nowhere").symlink_to("missing")
+    for name, words in (
+        ("project", "holds something else"),
+        ("link", "holds something else"),
+        ("nowhere", "a link to"),
+    ):
+        done = CliRunner().invoke(cli, ["adversaries", str(tmp_path / name)])
+        assert isinstance(done.exception, InputError) or done.exit_code == 2
+        assert words in done.output + str(done.exception)
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["link", "notes.txt", "nowhere", "project"]
 
 
 def test_the_suite_is_as_large_as_it_says_and_every_family_has_some():

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from akbench.spec import AkbenchError, Sandbox
+from akbench.foreign import cause_of
+from akbench.spec import HostError, Sandbox
 from akbench.workspace.removal import remove_tree
-from akbench.workspace.scratch import PREFIX, abandoned_folders
+from akbench.workspace.scratch import PREFIX, abandoned_folders, unclear_folders
 
-__all__ = ["Remnant", "clean", "remnants"]
+__all__ = ["Remnant", "clean", "left_alone", "remnants"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,8 +33,27 @@ def remnants(workspaces: Path | None, sandboxes: Iterable[tuple[str, Sandbox]]) 
     for folder in abandoned_folders(Path(tempfile.gettempdir()), PREFIX):
         yield _folder(folder)
     for name, sandbox in sandboxes:
-        for each in sandbox.leftovers():
-            yield Remnant(kind=each.kind, name=each.name, where=name, remove=partial(sandbox.remove, each))
+        yield from _of_sandbox(name, sandbox)
+
+
+def left_alone(workspaces: Path | None) -> tuple[tuple[Path, str], ...]:
+    """Folders in the same places that are marked, but not so that their owner could be told; each with the reason."""
+    ours = unclear_folders(workspaces) if workspaces is not None else ()
+    return (*ours, *unclear_folders(Path(tempfile.gettempdir()), PREFIX))
+
+
+def _of_sandbox(name: str, sandbox: Sandbox) -> Iterator[Remnant]:
+    try:
+        found = sandbox.leftovers()
+    except Exception as error:  # noqa: BLE001 - one sandbox that does not tell keeps nobody from cleaning the rest
+        yield Remnant(kind="sandbox", name=name, where=name, remove=partial(_untold, cause_of(error)))
+        return
+    for each in found:
+        yield Remnant(kind=each.kind, name=each.name, where=name, remove=partial(sandbox.remove, each))
+
+
+def _untold(cause: str) -> None:
+    raise HostError(f"what it left cannot be told: {cause}")
 
 
 def _folder(path: Path) -> Remnant:
@@ -50,6 +70,6 @@ def _removed(remnant: Remnant) -> str | None:
         remnant.remove()
     except FileNotFoundError:  # somebody else was quicker
         return None
-    except (AkbenchError, OSError) as error:
-        return str(error)
+    except Exception as error:  # noqa: BLE001 - whatever keeps one back, the others are removed
+        return cause_of(error)
     return None

@@ -6,6 +6,7 @@ Public for distributions that bring a sandbox, as `akbench.sandbox.process` is.
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -13,6 +14,7 @@ from typing import Self
 __all__ = ["Owner"]
 
 _FIELDS = 5
+_NUMBER = re.compile("[0-9]{1,20}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +44,7 @@ class Owner:
     def parse(cls, text: str) -> Self | None:
         """The owner that `str` made this text of; None for any other text."""
         parts = text.split()
-        if len(parts) != _FIELDS or not (parts[3].isdecimal() and parts[4].isdecimal()):
+        if len(parts) != _FIELDS or not all(_NUMBER.fullmatch(part) for part in parts[3:]):
             return None
         return cls(machine=parts[0], boot=parts[1], namespace=parts[2], pid=int(parts[3]), started=int(parts[4]))
 
@@ -56,7 +58,10 @@ class Owner:
             return False
         if self.boot != here.boot:
             return True
-        return self.namespace == here.namespace and _start(self.pid) != self.started
+        try:
+            return self.namespace == here.namespace and _start(self.pid) != self.started
+        except OSError:  # the kernel does not tell
+            return False
 
 
 def _start(pid: int) -> int | None:

@@ -49,8 +49,14 @@ class PlainYaml:
     root: Node
 
     def place(self, location: Location) -> str:
-        """``source:line:column`` of the value at `location`, or of its nearest enclosing value."""
-        return _place(self.source, self._nearest(location))
+        """``source:line:column`` of the value at `location`, or of its nearest enclosing value.
+
+        A value that is not written stands where its key does: the parser knows only where the next thing begins.
+        """
+        node = self._nearest(location)
+        if location and _is_unwritten(node) and (key := self._key(location)) is not None:
+            return _place(self.source, key)
+        return _place(self.source, node)
 
     def written(self, location: Location) -> str:
         """The value at `location` as it is written, which for a number may be more than the number tells."""
@@ -67,14 +73,15 @@ class PlainYaml:
 
     def key_place(self, location: Location) -> str:
         """Like `place`, for the key of a mapping entry rather than its value."""
+        key = self._key(location)
+        return self.place(location) if key is None else _place(self.source, key)
+
+    def _key(self, location: Location) -> Node | None:
         parent = self.root
         for step in location[:-1]:
             parent = _child(parent, step) or parent
-        if isinstance(parent, MappingNode):
-            for key, _ in parent.value:
-                if key.value == location[-1]:
-                    return _place(self.source, key)
-        return self.place(location)
+        keys = (key for key, _ in parent.value) if isinstance(parent, MappingNode) else ()
+        return next((key for key in keys if key.value == location[-1]), None)
 
     def error(self, message: str, location: Location = ()) -> InputError:
         """An input error that names the place of `location`."""
@@ -242,6 +249,10 @@ class _Values:
 
     def _error(self, node: Node, message: str) -> InputError:
         return InputError(f"not valid YAML: {message}", place=_place(self._source, node))
+
+
+def _is_unwritten(node: Node) -> bool:
+    return isinstance(node, ScalarNode) and node.start_mark.index == node.end_mark.index
 
 
 def _place(source: str, node: Node) -> str:

@@ -1,15 +1,16 @@
 """The commands on datasets that run nothing: what they list, write and refuse."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from akbench.cli.dataset import dataset
-from akbench.dataset.dataset import Brought, load_dataset
+from akbench.dataset.dataset import UNWRITTEN, Brought, load_dataset
 from akbench.dataset.verdict import Verdict, verdict_path, write_verdict
-from akbench.spec import InputError
+from akbench.spec import HostError, InputError
 
 
 @pytest.fixture
@@ -76,6 +77,24 @@ def test_files_alone_can_be_checked(project: Path):
     assert run(project, "validate", "--static").stdout == "the files are valid; nothing was run\n"
     edit(project / "datasets/one/bug_fix/slug-001/evaluator.yaml", "adapter: pytest", "adapter: pytset")
     assert "evaluator.yaml:6:12" in refusal(run(project, "validate", "one", "--static"))
+
+
+def test_the_faults_of_all_tasks_are_told_at_once(project: Path):
+    first = project / "datasets/one/bug_fix/slug-001"
+    shutil.copytree(first, first.with_name("slug-002"))
+    edit(first.with_name("slug-002") / "task.yaml", "id: slug-001", "id: slug-002")
+    for name in ("slug-001", "slug-002"):
+        (first.with_name(name) / "description.md").write_text(f"x\n{UNWRITTEN}\n")
+    told = refusal(run(project, "validate", "one", "--static"))
+    for name in ("slug-001", "slug-002"):
+        assert f"{name}/description.md:2:1: the description is still to be written" in told
+
+
+def test_no_task_is_run_whose_verdict_could_not_be_stored(project: Path):
+    (project / "datasets/one/validation").write_text("in the way")
+    done = run(project, "validate", "one")
+    assert isinstance(done.exception, HostError)
+    assert "datasets/one/validation cannot be written to (File exists)" in str(done.exception)
 
 
 def test_nothing_that_is_there_is_written_over(project: Path):

@@ -105,3 +105,46 @@ def test_what_cannot_be_mined_is_refused_before_anything_runs(project: Path, che
 def test_a_folder_without_history_is_refused(project: Path):
     with pytest.raises(InputError, match="no git repository"):
         run("mine", "starter", ".", "--license", "MIT", "--dry-run")
+
+
+def damage_configuration(git: Path) -> None:
+    (git / "config").write_text("[core]\nrepositoryformatversion = 9\n")
+
+
+def damage_head(git: Path) -> None:
+    (git / "HEAD").write_text("ref: HEAD\n")
+
+
+def lose_commits(git: Path) -> None:
+    last = (git / "refs/heads").iterdir().__next__().read_text().strip()
+    for path in (git / "objects").glob("??/*"):
+        if path.parent.name + path.name != last:
+            path.unlink()
+
+
+def spoil_objects(git: Path) -> None:
+    for path in (git / "objects").glob("??/*"):
+        path.chmod(0o644)
+        path.write_bytes(b"x")
+
+
+@pytest.mark.parametrize("damage", [damage_configuration, damage_head, lose_commits, spoil_objects])
+def test_a_damaged_repository_is_refused_with_its_place(project: Path, checkout: Path, damage):
+    damage(checkout / ".git")
+    with pytest.raises(InputError, match=r"counting: its history cannot be read .*; git fsck says"):
+        run("mine", "starter", str(checkout), "--license", "MIT", "--dry-run")
+
+
+def test_what_the_configuration_of_a_repository_includes_is_not_read(project: Path, checkout: Path):
+    pipe = checkout / "pipe"
+    os.mkfifo(pipe)  # whoever opened it would wait for ever
+    with (checkout / ".git/config").open("a") as config:
+        config.write(f"[include]\n\tpath = {pipe}\n")
+    assert "Change 2" in run("mine", "starter", str(checkout), "--license", "MIT", "--dry-run")
+
+
+def test_a_repository_of_sha256_names_is_refused(project: Path, tmp_path: Path):
+    (tmp_path / "other").mkdir()
+    subprocess.run(["git", "init", "-q", "--object-format=sha256"], check=True, cwd=tmp_path / "other", env=ENVIRON)
+    with pytest.raises(InputError, match=r"other: its commits are named by SHA-256"):
+        run("mine", "starter", str(tmp_path / "other"), "--license", "MIT", "--dry-run")

@@ -94,6 +94,56 @@ def test_bounds_on_count_and_size_refuse_the_archive(tmp_path):
         read_archive(made, caps=Caps(total_bytes=9))
 
 
+def packed(path, *blocks):
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        for block in blocks:
+            file.write(block)
+    return path
+
+
+def test_an_archive_that_unpacks_without_end_is_given_up(tmp_path):
+    head = tarfile.TarInfo("lib/left-out")
+    head.size = 1 << 40
+    made = packed(tmp_path / "a.tar.gz", head.tobuf(), b"\0" * (1 << 20))
+    with pytest.raises(InputError, match="it unpacks to more than"):
+        read_archive(made, caps=Caps(files=1, file_bytes=9, total_bytes=9))
+    head.size = 8 << 20
+    made = packed(tmp_path / "b.tar.gz", *([head.tobuf(), b"\0" * (8 << 20)] * 3))
+    with pytest.raises(InputError, match="it unpacks to more than 16779264 bytes"):
+        read_archive(made, caps=Caps(files=1, file_bytes=9, total_bytes=8 << 20))
+
+
+def test_a_header_that_would_fill_the_memory_is_refused(tmp_path):
+    head = tarfile.TarInfo("lib/a")
+    head.type, head.size = tarfile.XHDTYPE, 2 << 20
+    made = packed(tmp_path / "a.tar.gz", head.tobuf(format=tarfile.USTAR_FORMAT), b"\0" * (2 << 20))
+    with pytest.raises(InputError, match="a header of 2097152 bytes; the bound is 1048576"):
+        read_archive(made)
+
+
+def test_folders_without_number_refuse_the_archive(tmp_path):
+    folder = tarfile.TarInfo("lib/d")
+    folder.type = tarfile.DIRTYPE
+    made = packed(tmp_path / "a.tar.gz", folder.tobuf() * 5)
+    with pytest.raises(InputError, match="more than 4 members"):
+        read_archive(made, caps=Caps(files=1))
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"GNU.sparse.major": "1", "GNU.sparse.minor": "0", "GNU.sparse.name": "lib/x", "GNU.sparse.realsize": "9"},
+        {"GNU.sparse.map": "a,b,c"},
+        {"size": "9" * 400},
+    ],
+    ids=["sparse_without_map", "sparse_map_of_words", "endless_size"],
+)
+def test_headers_that_make_no_sense_refuse_the_archive(tmp_path, headers):
+    made = archive(tmp_path / "a.tar.gz", member("lib/a", b"zz", pax_headers=headers))
+    with pytest.raises(InputError, match=r"a\.tar\.gz: not a readable \.tar\.gz archive"):
+        read_archive(made)
+
+
 def test_what_is_no_archive_says_so(tmp_path):
     whole = archive(tmp_path / "a.tar.gz", member("lib/a", bytes(100_000))).read_bytes()
     for content in (b"", b"PK\3\4 zip?", whole[: len(whole) // 2], gzip.compress(b"no tar" * 1000)):

@@ -154,6 +154,22 @@ FAULTS: dict[str, tuple[Break, str, str]] = {
         "repository.yaml:7:9",
         "there is no folder 'repositories/slug'",
     ),
+    "a task's folder as repository": (
+        edit(f"{TASK}/repository.yaml", "repositories/slugs", TASK),
+        "repository.yaml:7:9",
+        f"'{TASK}' holds, or lies in, the task {TASK}",
+    ),
+    "all tasks as repository": (
+        edit(f"{TASK}/repository.yaml", "repositories/slugs", "bug_fix"),
+        "repository.yaml:7:9",
+        "put the repository below repositories/",
+    ),
+    "a mutation that would not be read": (
+        write(f"{TASK}/mutations/one.yml", "x: 1"),
+        "mutations/one.yml",
+        "end in .yaml; rename it",
+    ),
+    "a naive fix that would not be read": (write(f"{TASK}/naive/one.diff", "x"), "naive/one.diff", "end in .patch"),
     "a repository without a licence": (
         edit(f"{TASK}/repository.yaml", "  license: CC0-1.0\n", ""),
         "repository.yaml:6:3",
@@ -196,6 +212,12 @@ FAULTS: dict[str, tuple[Break, str, str]] = {
         "slug-001.json:6:9",
         "missing key 'key.content'",
     ),
+    "a verdict that is no file": (
+        lambda folder: (folder / "validation/slug-001.json").mkdir(parents=True),
+        "validation/slug-001.json",
+        "is no file; remove it and validate again",
+    ),
+    "a huge verdict that is none": (write("validation/slug-001.json", " " * (1 << 21)), "slug-001.json", "no verdict"),
     "a verdict on another task": (
         write("validation/slug-001.json", json.dumps({**VERDICT, "task": "slug-002"})),
         "slug-001.json:1",

@@ -16,7 +16,7 @@ from akbench.dataset.archive import read_archive
 from akbench.dataset.directory import read_directory
 from akbench.dataset.format import RepositoryFile
 from akbench.dataset.gather import OddityKind
-from akbench.dataset.git_source import _submodule_url, read_commit
+from akbench.dataset.git_source import _failure, _submodule_url, read_commit
 from akbench.dataset.locations import url_flaw
 from akbench.dataset.source import read_source
 from akbench.dataset.tree import FILE, LINK, PROGRAM
@@ -129,7 +129,9 @@ def test_a_repository_that_is_not_there_is_refused(tmp_path: Path, cache: Path):
     with pytest.raises(InputError, match="there is no repository at file://"):
         read_commit((tmp_path / "none").as_uri(), "0" * 40, cache)
     (tmp_path / "empty").mkdir()
-    with pytest.raises(HostError, match=r"cannot be fetched: .*does not appear to be a git repository"):
+    with pytest.raises(
+        InputError, match=r"does not appear to be a git repository; name the folder of a git repository"
+    ):
         read_commit((tmp_path / "empty").as_uri(), "0" * 40, cache)
 
 
@@ -336,3 +338,29 @@ def test_an_archive_that_is_not_there_or_another_is_refused(tmp_path: Path, cach
         source(tmp_path, cache, text + "f" * 64)
     with pytest.raises(InputError, match=r"repository\.yaml:5:3: there is no file .*b\.zip"):
         source(tmp_path, cache, text.replace("a.zip", "b.zip") + sha256)
+
+
+@pytest.mark.parametrize(
+    ("url", "said", "kind", "mend"),
+    [
+        ("file:///x", "fatal: detected dubious ownership in repository at '/x'", InputError, "make it yours"),
+        ("file:///x", "fatal: something else", InputError, "look at it"),
+        ("ssh://h/x", "ssh -oBatchMode=yes: 1: ssh: not found", HostError, "install an ssh client"),
+        ("ssh://h/x", "Host key verification failed.", HostError, "connect to the host once by hand"),
+        ("ssh://h/x", "git@h: Permission denied (publickey).", HostError, "a key for it that asks for no passphrase"),
+        ("https://h/x", "fatal: could not read Username for 'https://h'", HostError, "not public or not there"),
+        (
+            "https://h/x",
+            "fatal: unable to access 'https://h/x/': SSL certificate problem",
+            HostError,
+            "in GIT_SSL_CAINFO",
+        ),
+        ("https://h/x", "fatal: repository 'https://h/x/' not found", HostError, "look at the address"),
+        ("https://h/x", "fatal: Could not resolve host: h", HostError, "go online once"),
+    ],
+)
+def test_what_git_could_not_fetch_is_told_with_what_to_do(url: str, said: str, kind: type[Exception], mend: str):
+    failed = _failure(url, HostError(f"git fetch failed in /cache/repo.git: {said}"))
+    assert type(failed) is kind
+    assert str(failed).startswith(f"{url} cannot be fetched: {said}; ")
+    assert mend in str(failed)

@@ -171,3 +171,28 @@ def test_a_comparing_evaluator_without_a_given_tree_is_refused(tmp_path: Path):
             scratch=tmp_path,
             cancelled=threading.Event(),
         )
+
+
+class Stumbling(Looking):
+    def judge(self, evidence: EvaluationEvidence) -> Judgement:
+        raise KeyError("exit_code")
+
+
+def test_an_evaluator_that_stumbles_over_its_report_is_an_evaluator_error_and_keeps_its_report(tmp_path: Path):
+    """Work whose code made it stumble can then be judged again; as a fault of the machine the run would be lost."""
+    from akbench.evaluate.evaluation import evaluate
+
+    found = evaluate(
+        tree=Tree.of({b"greeting/__init__.py": (FILE, b"")}),
+        hidden_files=(),
+        evaluator=Stumbling(),
+        config={},
+        environment=environment_with(),
+        python_path=(),
+        sandbox=LocalSandbox(),
+        scratch=tmp_path,
+        cancelled=threading.Event(),
+    )
+    assert found.judgement.outcome is Outcome.EVALUATOR_ERROR
+    assert found.judgement.reason == "the evaluator failed on what its check reported: KeyError: 'exit_code'"
+    assert b"greeting" in found.report

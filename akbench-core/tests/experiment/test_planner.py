@@ -194,7 +194,14 @@ REJECTED = {
         "agent 'thinker' needs a model",
     ),
     "unknown evaluator": (("[pytest]", "[pytes]"), "unknown evaluator 'pytes'; did you mean 'pytest'?"),
-    "other evaluator": (("evaluators: [pytest]", "evaluators: [command]"), "is judged by 'pytest', which is not among"),
+    "other evaluator": (
+        ("evaluators: [pytest]", "evaluators: [command]"),
+        "by evaluators that are not named here: 'pytest' (task ",
+    ),
+    "other evaluators, to be told as they should stand": (
+        ("evaluators: [pytest]", "evaluators: [command]"),
+        "write evaluators: [command, pytest]",
+    ),
     "unknown metric": (("[task_success_rate]", "[sucess]"), "unknown metric 'sucess'"),
     "unknown key": (
         ("thinker: {id: thinker}", "thinker: {id: thinker, config: {dept: low}}"),

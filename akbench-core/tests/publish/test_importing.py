@@ -1,23 +1,24 @@
 """Writing what an importer read: the agent's part holds nothing of the others."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from akbench.dataset.assembly import assemble
-from akbench.dataset.dataset import load_dataset
+from akbench.dataset.dataset import Task, load_dataset
 from akbench.dataset.tree import FILE, Tree
 from akbench.publish.importing import DatasetWriter, Written
 from akbench.sandbox.local import LocalSandbox
 from akbench.spec import (
     GitRepository,
+    HostError,
     ImageFolder,
     ImportedDataset,
     ImportedImage,
     ImportedTask,
     InputError,
-    Sandbox,
     SolutionScript,
 )
 from akbench.workspace.reference import reference_solution
@@ -64,18 +65,25 @@ def imported(*tasks: ImportedTask) -> ImportedDataset:
     )
 
 
+def writer_in(folder: Path, fetch: Callable[[GitRepository], Tree]) -> DatasetWriter:
+    places = (folder / "sums", folder / "cache", folder / "scratch")
+    return DatasetWriter(*places, fetch=fetch, check=check, sandbox=LocalSandbox)
+
+
 def written(folder: Path, *tasks: ImportedTask) -> Written:
     def fetch(repository: GitRepository) -> Tree:
         assert repository.url == "https://host.invalid/repo"
         return Tree.of({b"calc.py": (FILE, BROKEN)})
 
     (folder / "scratch").mkdir()
-
-    def sandbox() -> Sandbox:
-        return LocalSandbox()
-
-    writer = DatasetWriter(folder / "sums", folder / "cache", folder / "scratch", fetch, sandbox)
+    writer = writer_in(folder, fetch)
     return writer.write(imported(*tasks), "sums")
+
+
+def check(task: Task) -> None:
+    """Stands for what the catalogue knows."""
+    if task.descriptor.task.category == "unknown":
+        raise InputError("unknown category")
 
 
 def test_what_is_written_is_a_dataset_whose_solution_leads_to_what_the_importer_said(tmp_path: Path):
@@ -110,6 +118,15 @@ REFUSED = {
     "the solution changes nothing": ({"solution": {"calc.py": BROKEN}}, "its solution changes nothing"),
     "no hidden test": ({"hidden_tests": {}}, "no tests that the agent does not see"),
     "a path that leads out": ({"hidden_tests": {"../x.py": TEST}}, "not a plain relative path"),
+    "an unknown category": ({"category": "unknown"}, "unknown category"),
+    "a name that leads out": ({"id": "../../x"}, "is no identifier"),
+    "a category that leads out": ({"category": "../x"}, "is no identifier"),
+    "half of a character": ({"description": "\ud800"}, "holds half of a character"),
+    "half of a character in a name": ({"hidden_tests": {"\ud800": TEST}}, "holds half of a character"),
+    "a title that no file can hold": ({"title": "a\0b"}, "bug_fix/add/task.yaml:4:8: not valid YAML"),
+    "a null character": ({"description": "a\0b"}, "bug_fix/add/description.md:1: holds a null character"),
+    "a name that is too long": ({"hidden_tests": {"x" * 300: TEST}}, "too long for a file system"),
+    "a requirement that is not pinned": ({"requirements": ("pytest",)}, "bug_fix/add/task.yaml:"),
     "a patch of another file": ({"solution": PATCH.replace(b"calc", b"clac")}, "the patch does not apply"),
 }
 
@@ -119,7 +136,9 @@ def test_a_task_that_would_give_itself_away_or_cannot_be_is_refused_and_stops_no
     changed, reason = REFUSED[case]
     found = written(tmp_path, replace(TASK, **changed), replace(TASK, id="good"))
     assert found.tasks == ("good",)
-    assert reason in found.refused["add"]
+    assert reason in found.refused[changed.get("id", "add")]
+    assert [path.name for path in (tmp_path / "sums" / "repositories").iterdir()] == ["good"]
+    assert [*(tmp_path / "scratch").iterdir()] == []
 
 
 def test_when_nothing_is_left_every_reason_is_told(tmp_path: Path):
@@ -150,3 +169,22 @@ def test_checks_take_the_place_of_hidden_tests_and_are_not_given(tmp_path: Path)
     given = replace(task, id="told", repository={"calc.py": BROKEN, "copy.sh": TEST})
     (tmp_path / "other").mkdir()
     assert "is the same as deep/check.sh" in written(tmp_path / "other", TASK, given).refused["told"]
+
+
+def test_two_tasks_of_one_name_are_not_mixed(tmp_path: Path):
+    found = written(tmp_path, TASK, replace(TASK, title="Another"), replace(TASK, hidden_tests={}))
+    assert found.tasks == ("add",)
+    assert found.refused == dict.fromkeys(("add (again)", "add (again) (again)"), "there is another task of this name")
+    assert "title: Add" in (tmp_path / "sums" / "bug_fix" / "add" / "task.yaml").read_text()
+
+
+def test_a_repository_that_cannot_be_had_stops_no_other_task(tmp_path: Path):
+    def fetch(repository: GitRepository) -> Tree:
+        raise HostError("no network")
+
+    (tmp_path / "scratch").mkdir()
+    writer = writer_in(tmp_path, fetch)
+    away = replace(TASK, id="away", repository=GitRepository(url="https://host.invalid/repo", commit="a" * 40))
+    assert writer.write(imported(away, TASK), "sums") == Written(tasks=("add",), refused={"away": "no network"})
+    with pytest.raises(HostError, match=r"no task of it can be imported:\n  away: no network"):
+        writer.write(imported(away), "sums")

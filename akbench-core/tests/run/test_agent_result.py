@@ -1,7 +1,11 @@
 """What is told of an agent's changes."""
 
 from akbench.dataset.tree import FILE, Tree
-from akbench.run.agent_result import added_lines
+from akbench.run.agent_result import added_code
+
+
+def added_lines(given: Tree, final: Tree) -> dict[str, tuple[str, ...]]:
+    return {path: code.lines for path, code in added_code(given, final).items()}
 
 
 def tree(**files: bytes) -> Tree:
@@ -22,3 +26,8 @@ def test_binary_large_and_far_too_many_files_are_left_out():
 
 def test_bytes_that_are_no_text_are_told_as_such():
     assert added_lines(tree(), tree(a=b"\xff\n")) == {"a": ("\\xff",)}
+
+
+def test_pythons_files_are_read_before_any_number_of_others():
+    many = {f"f{number:04}": b"x\n" for number in range(600)}
+    assert "z.py" in added_lines(tree(), tree(**many, **{"z.py": b"late\n"}))

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from akbench.spec import ImageFolder, ImportedDataset, ImportedImage, ImportedTask, InputError, SolutionScript
-from akbench_datasets.checkout import license_of, origin_of, read_bytes
+from akbench_datasets.checkout import Checkout
 
 __all__ = ["read_harbor"]
 
 _CATEGORY = "new_feature"
 _DIFFICULTIES = ("easy", "medium", "hard", "expert")
 _ASSUMED = "medium"
+_FROM = re.compile(r"^\s*FROM\s", re.MULTILINE | re.IGNORECASE)
 _TEST = "test.sh"
 _SOLVE = "solve.sh"
 _REWARDS = ("/logs/verifier/reward.txt", "/logs/verifier/reward.json")
@@ -36,48 +37,51 @@ def read_harbor(source: Path) -> ImportedDataset:
     folders = sorted(path.parent for path in source.rglob("task.toml"))
     if not folders:
         raise InputError("no Harbor task: there is no task.toml here or below", place=str(source))
-    tasks: dict[str, ImportedTask] = {}
+    checkout = Checkout(source)
+    license_ = checkout.license() or "unknown"
+    tasks: list[ImportedTask] = []
     refused: dict[str, str] = {}
     for folder in folders:
         try:
-            if folder.name in tasks:
-                raise InputError("another folder here has the same name; import them one by one")
-            tasks[folder.name] = _task(folder, license_of(source) or "unknown")
+            tasks.append(_task(Checkout(folder), license_))
         except InputError as error:
-            refused[folder.name] = error.message
-    origin = origin_of(source, source.name)
+            refused[_name(folder, source)] = error.message
+    origin = checkout.origin(source.name)
     return ImportedDataset(
         title=f"Harbor tasks of {source.name}",
         description="Tasks in the Harbor format.",
-        license=license_of(source) or "unknown",
+        license=license_,
         source=origin.source,
         commit=origin.commit,
-        tasks=tuple(tasks.values()),
+        tasks=tuple(tasks),
         refused=refused,
         notes=_NOTES,
     )
 
 
-def _task(folder: Path, license_: str) -> ImportedTask:
-    config = _Config(folder)
-    tests = _files(folder / "tests", _TEST)
-    instruction = (
-        read_bytes(folder / "instruction.md").decode(errors="replace") if _has(folder, "instruction.md") else ""
-    )
+def _name(folder: Path, source: Path) -> str:
+    """Its place below the source: two folders of one name are two tasks."""
+    return source.name if folder == source else folder.relative_to(source).as_posix()
+
+
+def _task(task: Checkout, license_: str) -> ImportedTask:
+    config = _Config(task)
+    tests = _files(task, "tests", _TEST)
+    instruction = _readable(task, "instruction.md")
     if not instruction.strip():
-        raise InputError("not a whole Harbor task: instruction.md is missing or empty")
+        raise InputError("not a whole Harbor task: instruction.md is empty")
     difficulty = config.text("metadata", "difficulty")
     return ImportedTask(
-        id=folder.name,
-        title=config.text("task", "description") or folder.name,
+        id=task.root.name,
+        title=config.text("task", "description") or task.root.name,
         category=_CATEGORY,
         difficulty=difficulty if difficulty in _DIFFICULTIES else _ASSUMED,
         description=instruction,
         license=license_,
-        image=_image(folder, config),
+        image=_image(task, config),
         repository=ImageFolder(),
         checks=tests,
-        solution=_solution(folder, config),
+        solution=_solution(task, config),
         evaluator="reward",
         config={
             "command": ["bash", f"/tests/{_TEST}"],
@@ -92,58 +96,62 @@ def _task(folder: Path, license_: str) -> ImportedTask:
     )
 
 
-def _solution(folder: Path, config: _Config) -> SolutionScript:
-    if not _has(folder, f"solution/{_SOLVE}"):
+def _solution(task: Checkout, config: _Config) -> SolutionScript:
+    if not task.has(f"solution/{_SOLVE}"):
         raise InputError(f"it has no solution/{_SOLVE} to validate it by")
     return SolutionScript(
         argv=("bash", f"/solution/{_SOLVE}"),
         place="/solution",
-        files=_files(folder / "solution", _SOLVE),
+        files=_files(task, "solution", _SOLVE),
         environ=config.variables("solution"),
         timeout_seconds=config.seconds("agent"),
     )
 
 
-def _image(folder: Path, config: _Config) -> ImportedImage:
-    compose = sorted((folder / "environment").glob("docker-compose.y*ml"))
+def _image(task: Checkout, config: _Config) -> ImportedImage:
+    compose = sorted((task.root / "environment").glob("docker-compose.y*ml"))
     if compose:
         raise InputError(f"it needs several containers (environment/{compose[0].name}); a task here has one image")
     if config.variables("environment"):
         raise InputError("task.toml sets variables for its environment; write them into its Dockerfile as ENV")
     reference = config.text("environment", "docker_image")
-    if not _has(folder, "environment/Dockerfile"):
+    if not task.has("environment/Dockerfile"):
         if reference is None:
             raise InputError("not a whole Harbor task: it has no environment/Dockerfile")
         return ImportedImage(reference=reference)
-    if (
-        re.search(rb"^\s*FROM\s", read_bytes(folder / "environment" / "Dockerfile"), re.MULTILINE | re.IGNORECASE)
-        is None
-    ):
+    if _FROM.search(_readable(task, "environment/Dockerfile")) is None:
         raise InputError("not a whole Harbor task: environment/Dockerfile has no FROM")
-    return ImportedImage(files=_files(folder / "environment", "Dockerfile"))
+    return ImportedImage(files=_files(task, "environment", "Dockerfile"))
 
 
-def _has(folder: Path, name: str) -> bool:
-    return (folder / name).is_file()
+def _readable(task: Checkout, name: str) -> str:
+    if not task.has(name):
+        raise InputError(f"not a whole Harbor task: it has no {name}")
+    try:
+        return task.text(name)
+    except InputError as error:
+        raise InputError(f"not a whole Harbor task: {name}: {error.message}") from error
 
 
-def _files(folder: Path, needed: str) -> dict[str, bytes]:
-    """All plain files below `folder`, one of which is `needed`."""
-    if not _has(folder, needed):
-        raise InputError(f"not a whole Harbor task: it has no {folder.name}/{needed}")
-    paths = sorted(path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
-    return {path.relative_to(folder).as_posix(): read_bytes(path) for path in paths if "__pycache__" not in path.parts}
+def _files(task: Checkout, part: str, needed: str) -> dict[str, bytes]:
+    """All plain files in the folder `part`, by their path in it; one of them is `needed`."""
+    if not task.has(f"{part}/{needed}"):
+        raise InputError(f"not a whole Harbor task: it has no {part}/{needed}")
+    folder = task.folder(part)
+    paths = (path.relative_to(folder) for path in sorted(folder.rglob("*")) if path.is_symlink() or not path.is_dir())
+    names = [path.as_posix() for path in paths if "__pycache__" not in path.parts]
+    return {name: task.content(f"{part}/{name}") for name in names}
 
 
 class _Config:
     """``task.toml``, of which only what matters here is read."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, task: Checkout) -> None:
         try:
-            self._sections: dict[str, Any] = tomllib.loads(read_bytes(folder / "task.toml").decode())
-        except ValueError as error:
+            self._sections: dict[str, Any] = tomllib.loads(_readable(task, "task.toml"))
+        except (ValueError, RecursionError) as error:
             raise InputError(f"not a whole Harbor task: task.toml: {error}") from error
-        if (folder / "steps").is_dir() or "steps" in self._sections:
+        if (task.root / "steps").is_dir() or "steps" in self._sections:
             raise InputError("it has several steps, each with an instruction of its own; a task here has one")
 
     def _section(self, name: str) -> Mapping[str, Any]:

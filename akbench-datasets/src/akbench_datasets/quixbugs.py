@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from akbench.spec import ImportedDataset, ImportedTask, InputError
-from akbench_datasets.checkout import license_of, origin_of, read_bytes
+from akbench_datasets.checkout import Checkout
 from akbench_datasets.pytest_environment import PYTEST, PYTHON
 
 __all__ = ["read_quixbugs"]
@@ -23,15 +23,16 @@ def read_quixbugs(source: Path) -> ImportedDataset:
     for name in ("python_programs", "correct_python_programs", "python_testcases"):
         if not (source / name).is_dir():
             raise InputError(f"no checkout of QuixBugs: it has no folder {name}", place=str(source))
-    origin, license_name = origin_of(source, _KNOWN), license_of(source) or "unknown"
+    checkout = Checkout(source)
+    origin, license_name = checkout.origin(_KNOWN), checkout.license() or "unknown"
     tasks, refused = [], {}
     for path in sorted((source / "python_programs").glob("*.py")):
-        if _is_helper(path.stem) or not (source / "correct_python_programs" / path.name).is_file():
+        if _is_helper(path.stem) or not checkout.has(f"correct_python_programs/{path.name}"):
             continue
         try:
-            tasks.append(_task(source, path.stem, license_name))
+            tasks.append(_task(checkout, path.stem, license_name))
         except InputError as error:
-            refused[path.stem] = error.message
+            refused[path.stem] = str(error)
     return ImportedDataset(
         title="QuixBugs (Python)",
         description="Classic algorithms with a bug in one line each.",
@@ -49,9 +50,9 @@ def _is_helper(name: str) -> bool:
     return name == "node" or name.endswith("_test")
 
 
-def _task(source: Path, name: str, license_name: str) -> ImportedTask:
+def _task(checkout: Checkout, name: str, license_name: str) -> ImportedTask:
     program, test = f"python_programs/{name}.py", f"python_testcases/test_{name}.py"
-    if not (source / test).is_file():
+    if not checkout.has(test):
         raise InputError("it has no test in python_testcases/")
     return ImportedTask(
         id=name,
@@ -60,9 +61,9 @@ def _task(source: Path, name: str, license_name: str) -> ImportedTask:
         difficulty="easy",
         description=_description(name, program),
         license=license_name,
-        repository={program: read_bytes(source / program)},
-        hidden_tests={path: read_bytes(source / path) for path in _test_files(source, name, test)},
-        solution={program: read_bytes(source / "correct_python_programs" / f"{name}.py")},
+        repository={program: checkout.content(program)},
+        hidden_tests={path: checkout.content(path) for path in _test_files(checkout, name, test)},
+        solution={program: checkout.content(f"correct_python_programs/{name}.py")},
         evaluator="pytest",
         config={
             "target": [test],
@@ -75,10 +76,10 @@ def _task(source: Path, name: str, license_name: str) -> ImportedTask:
     )
 
 
-def _test_files(source: Path, name: str, test: str) -> list[str]:
+def _test_files(checkout: Checkout, name: str, test: str) -> list[str]:
     cases = f"json_testcases/{name}.json"
     wanted = [test, *_SHARED_TEST_FILES, cases]
-    return [path for path in wanted if (source / path).is_file()]
+    return [path for path in wanted if checkout.has(path)]
 
 
 def _description(name: str, program: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from akbench.spec import GitRepository, ImportedDataset, ImportedTask, InputError
-from akbench_datasets.checkout import read_bytes
+from akbench_datasets.checkout import Checkout, json_of
 from akbench_datasets.pytest_environment import PYTEST
 
 __all__ = ["read_instances"]
@@ -19,6 +19,7 @@ _DIFFICULTIES = {"<15 min fix": "easy", "15 min - 1 hour": "medium", "1-4 hours"
 _PINNED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)==[^\s;=*]+")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _CHECK_SECONDS = 1800
+_LARGEST_BYTES = 1 << 30
 _TEST_SECONDS = 300
 _NOTES = (
     "Hints of the source are left out: the agent is given the problem statement alone.",
@@ -28,17 +29,17 @@ _NOTES = (
 
 def read_instances(source: Path) -> ImportedDataset:
     """The instances of the JSONL file `source`. Raises `InputError` for another file; no instance stops another."""
-    text = read_bytes(source)
-    tasks, refused = [], {}
+    text = Checkout(source.parent).content(source.name, _LARGEST_BYTES)
+    tasks: list[ImportedTask] = []
+    refused: dict[str, str] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip():
             continue
-        row = _row(line, f"{source}:{number}")
-        name = str(row.get("instance_id") or f"line {number}")
+        row = _row(line, source, number)
         try:
             tasks.append(_task(row))
         except InputError as error:
-            refused[name] = error.message
+            refused[_shown_name(row, number, refused)] = f"line {number}: {error.message}"
     if not tasks and not refused:
         raise InputError("holds no instance; each line is one JSON object", place=str(source))
     return ImportedDataset(
@@ -53,13 +54,15 @@ def read_instances(source: Path) -> ImportedDataset:
     )
 
 
-def _row(line: bytes, place: str) -> dict[str, Any]:
-    try:
-        row = json.loads(line)
-    except ValueError as error:
-        raise InputError(f"no JSON: {error}", place=place) from error
+def _shown_name(row: Mapping[str, Any], number: int, taken: Mapping[str, str]) -> str:
+    name = str(row.get("instance_id") or f"line {number}")
+    return f"{name} (line {number})" if name in taken else name
+
+
+def _row(line: bytes, source: Path, number: int) -> dict[str, Any]:
+    row = json_of(line, str(source), line=number)
     if not isinstance(row, dict):
-        raise InputError("no JSON object", place=place)
+        raise InputError("no JSON object", place=f"{source}:{number}")
     return row
 
 
@@ -93,6 +96,8 @@ def _text(row: Mapping[str, Any], key: str) -> str:
     value = row.get(key)
     if not isinstance(value, str) or not value.strip():
         raise InputError(f"it has no {key}")
+    if any("\ud800" <= char <= "\udfff" or char == "\0" for char in value):
+        raise InputError(f"its {key} holds a character that is no text (U+0000 or half of a pair)")
     return value
 
 
@@ -108,7 +113,7 @@ def _tests(row: Mapping[str, Any], key: str) -> list[str]:
     value = row.get(key, [])
     try:
         names = json.loads(value) if isinstance(value, str) else value
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{key} is no list: {error}") from error
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise InputError(f"{key} is no list of names")

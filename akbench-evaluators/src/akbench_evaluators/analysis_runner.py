@@ -15,14 +15,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from akbench_evaluators.findings import UnreadableError, read_findings, suppressions
+from akbench_evaluators.findings import LARGEST_SOURCE, UnreadableError, read_findings, suppressions, unseen
+from akbench_evaluators.hiding import hide_this_process
 from akbench_evaluators.signed_report import ReportWriter
 
-__all__ = ["main", "restore_configuration"]
+__all__ = ["main", "restore_configuration", "tool_output"]
 
 _MOST_FINDINGS = 5_000
 _LONGEST_TEXT = 300
-_LARGEST_SOURCE = 4 << 20
+_LONGEST_MESSAGE = 1_000
 _OUTPUT = "{output}"
 
 
@@ -30,6 +31,7 @@ def main() -> None:
     """Analyse the trees that the settings file, the only argument, names."""
     settings = json.loads(Path(sys.argv[1]).read_bytes())
     report = ReportWriter(settings["report_fd"])
+    hide_this_process()
     report.write("started")
     given, final = settings["given"], settings["workspace"]
     restored = restore_configuration(Path(given), Path(final), frozenset(settings["configuration"]))
@@ -82,20 +84,21 @@ def _make_folder(root: Path, folder: Path) -> None:
 
 
 def _analyse(report: ReportWriter, settings: dict[str, Any], tree: str, root: str) -> None:
-    output, problem = _tool_output(settings, tree, root)
+    output, problem = tool_output(settings, tree, root)
     found: list[dict[str, Any]] = []
     if problem is None:
         try:
             found = list(read_findings(output, settings["format"], root))
         except UnreadableError as error:
             problem = str(error)
-    found += _suppressions(root)
+    found += _suppressions(root, settings["paths"])
     for finding in found[:_MOST_FINDINGS]:
-        report.write("finding", tree=tree, text=_line(root, finding), **finding)
+        message = finding["message"][:_LONGEST_MESSAGE]
+        report.write("finding", tree=tree, text=_line(root, finding), **{**finding, "message": message})
     report.write("analysed", tree=tree, problem=problem, left_out=max(0, len(found) - _MOST_FINDINGS))
 
 
-def _tool_output(settings: dict[str, Any], tree: str, root: str) -> tuple[str, str | None]:
+def tool_output(settings: dict[str, Any], tree: str, root: str) -> tuple[str, str | None]:
     """What the tool wrote, and why that cannot be used."""
     place = Path(settings["tmp"], f"analysis-{tree}")
     argv = [str(place) if word == _OUTPUT else word.replace(_OUTPUT, str(place)) for word in settings["command"]]
@@ -107,28 +110,43 @@ def _tool_output(settings: dict[str, Any], tree: str, root: str) -> tuple[str, s
     if argv != settings["command"]:
         content = place.read_bytes() if place.is_file() else b""
     text = content.decode("utf-8", "replace")
+    if settings["whole_exit_codes"] and done.returncode not in settings["whole_exit_codes"]:
+        return "", f"it gave up (exit code {done.returncode}): {_last_line(done.stderr, done.stdout)}"
     if not text.strip() and done.returncode not in settings["silent_exit_codes"]:
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        return "", f"it wrote nothing (exit code {done.returncode}): {said[-1][:200] if said else 'no message'}"
+        return "", f"it wrote nothing (exit code {done.returncode}): {_last_line(done.stderr)}"
     return text, None
 
 
-def _suppressions(root: str) -> list[dict[str, Any]]:
+def _last_line(*outputs: bytes) -> str:
+    said = next((lines for each in outputs if (lines := each.decode("utf-8", "replace").strip().splitlines())), None)
+    return said[-1][:200] if said else "no message"
+
+
+def _suppressions(root: str, places: list[str]) -> list[dict[str, Any]]:
+    """What keeps a tool from telling all, in the files and folders that it is to analyse."""
     found: list[dict[str, Any]] = []
-    for folder, _, files in os.walk(root):
-        for name in sorted(files):
-            path = Path(folder) / name
-            if not path.is_symlink() and path.is_file() and path.stat().st_size <= _LARGEST_SOURCE:
-                relative = path.relative_to(root).as_posix()
-                found += suppressions(path.read_text(encoding="utf-8", errors="replace"), relative)
+    for path in sorted({file for place in places for file in _files(Path(root, place))}):
+        if path.resolve().is_relative_to(Path(root).resolve()):
+            relative, content = path.relative_to(root).as_posix(), path.read_bytes()
+            found += unseen(content, relative, beside=frozenset(each.name for each in path.parent.iterdir()))
+            if len(content) <= LARGEST_SOURCE:
+                found += suppressions(content.decode("utf-8", "replace"), relative)
     return found
+
+
+def _files(place: Path) -> Iterator[Path]:
+    """Regular files, and those that a link stands for: tools read them under its name."""
+    if place.is_file():
+        yield place
+    for folder, _, names in os.walk(place):
+        yield from (path for path in (Path(folder) / name for name in names) if path.is_file())
 
 
 def _line(root: str, finding: dict[str, Any]) -> str:
     """The line that a finding is about, without its indentation; it stays the same where lines above it come or go."""
     path = Path(root, finding["file"])
-    if not finding["file"] or not path.is_file() or path.stat().st_size > _LARGEST_SOURCE:
+    if not finding["file"] or not path.is_file() or path.stat().st_size > LARGEST_SOURCE:
         return ""
-    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
     number = finding["line"]
     return lines[number - 1].strip()[:_LONGEST_TEXT] if 0 < number <= len(lines) else ""

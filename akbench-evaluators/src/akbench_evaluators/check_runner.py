@@ -6,7 +6,6 @@ The script comes through standard input and lies nowhere; this process cannot be
 
 from __future__ import annotations
 
-import ctypes
 import os
 import pkgutil
 import subprocess
@@ -17,12 +16,12 @@ from contextlib import contextmanager
 from typing import Any
 
 from akbench_evaluators.concealed_input import read_concealed_settings
+from akbench_evaluators.hiding import hide_this_process
 from akbench_evaluators.product import Product, ProductError
 from akbench_evaluators.signed_report import ReportWriter
 
 __all__ = ["CheckReport", "main"]
 
-_PR_SET_DUMPABLE = 4
 _LONGEST_MESSAGE = 2_000
 _ROLES = ("target", "regression")
 _PEEK = """
@@ -80,7 +79,7 @@ def main() -> None:
     settings = read_concealed_settings()
     writer = ReportWriter(settings["report_fd"])
     server = (pkgutil.get_data("akbench_evaluators", "product_server.py") or b"").decode()
-    _hide()
+    hide_this_process()
     writer.write("started", seen=_seen_by_others(settings))
     product = Product(
         workspace=settings["workspace"], python=settings["python"], environ=settings["environ"], server=server
@@ -88,11 +87,6 @@ def main() -> None:
     writer.write("ended", problem=_run(settings, product, CheckReport(writer)))
     product.restart()
     os._exit(0)
-
-
-def _hide() -> None:
-    if ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0) != 0:
-        raise OSError(ctypes.get_errno(), "this process cannot be hidden from the product's")
 
 
 def _seen_by_others(settings: dict[str, Any]) -> list[str]:

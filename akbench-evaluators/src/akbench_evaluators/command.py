@@ -17,10 +17,12 @@ from akbench.spec import (
 from akbench_evaluators.config import reject_unknown_keys, require_seconds, texts
 from akbench_evaluators.process_ending import describe_exit, judge_cut_short, usable_report
 from akbench_evaluators.shipment import runner_argv, runner_files
+from akbench_evaluators.signed_report import Shapes
 
 __all__ = ["CommandEvaluator"]
 
 _KEYS = ("command", "success_exit_codes", "timeout_seconds")
+_RECORDS: Shapes = {"started": {}, "unstartable": {"reason": (str,)}, "ended": {"exit_code": (int,)}}
 _WITHOUT_SCORE = frozenset({Outcome.EVALUATOR_ERROR, Outcome.INFRASTRUCTURE_ERROR})
 
 
@@ -41,12 +43,12 @@ class CommandEvaluator(Evaluator):
             "report_fd": request.report_fd,
             "command": texts(request.config, "command", required=True),
         }
-        files = runner_files("command_runner", "signed_report", settings=settings)
+        files = runner_files("command_runner", "hiding", "signed_report", settings=settings)
         return EvaluationInvocation(argv=runner_argv(request), environ=dict(request.environ), files=files)
 
     def judge(self, evidence: EvaluationEvidence) -> Judgement:
         """Judge from the exit code that the runner saw."""
-        report = usable_report(evidence)
+        report = usable_report(evidence, _RECORDS)
         if isinstance(report, Judgement):
             return report
         last = report.records[-1]

@@ -21,6 +21,7 @@ from akbench_evaluators.config import count, flag, reject_unknown_keys, require_
 from akbench_evaluators.path_globs import matches_any
 from akbench_evaluators.process_ending import judge_cut_short, usable_report
 from akbench_evaluators.shipment import runner_argv, runner_files
+from akbench_evaluators.signed_report import Shapes
 
 __all__ = ["NOISE", "DiffEvaluator"]
 
@@ -51,6 +52,20 @@ _KEYS = (*_BOUNDS, *_GLOBS, *_FLAGS, "timeout_seconds")
 _TOLERANCE = 2.0
 """The multiple of a bound at which the score reaches 0."""
 _LISTED = 200
+_RECORDS: Shapes = {
+    "started": {},
+    "change": {
+        "path": (str,),
+        "change": (str,),
+        "binary": (bool,),
+        "made_executable": (bool,),
+        "made_plain": (bool,),
+        "lines_added": (int,),
+        "lines_removed": (int,),
+        "bytes": (int,),
+    },
+    "ended": {"files": (int,)},
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,19 +139,29 @@ class DiffEvaluator(Evaluator):
 
     def judge(self, evidence: EvaluationEvidence) -> Judgement:
         """Judge from what the comparison found."""
-        report = usable_report(evidence)
+        report = usable_report(evidence, _RECORDS)
         if isinstance(report, Judgement):
             return report
-        if evidence.report_truncated or report.records[-1]["kind"] != "ended":
+        if evidence.report_truncated:
+            return _too_much("the list of changed files is longer than the harness keeps")
+        if report.records[-1]["kind"] != "ended":
             return judge_cut_short(evidence.process)
         changes = [record for record in report.records if record["kind"] == "change"]
-        return _judged(Rules.of(evidence.request.config), changes, files=report.records[-1]["files"])
+        files = report.records[-1]["files"]
+        if files > len(changes):
+            return _too_much(f"{files} files changed, of which only {len(changes)} were looked at")
+        return _judged(Rules.of(evidence.request.config), changes)
 
 
-def _judged(rules: Rules, changes: list[dict[str, Any]], *, files: int) -> Judgement:
+def _too_much(reason: str) -> Judgement:
+    """The verdict on changes that cannot all be seen: whatever must not be could be among the rest."""
+    return Judgement(outcome=Outcome.FAILURE, reason=reason, score=0.0)
+
+
+def _judged(rules: Rules, changes: list[dict[str, Any]]) -> Judgement:
     counted = [change for change in changes if not matches_any(change["path"], rules.uncounted)]
     sizes = {
-        "max_files": len(counted) + files - len(changes),
+        "max_files": len(counted),
         "max_lines": sum(change["lines_added"] + change["lines_removed"] for change in counted),
         "max_bytes": sum(change["bytes"] for change in counted),
     }

@@ -81,8 +81,8 @@ def _change(
 
 
 def _lines_apart(before: bytes, after: bytes) -> tuple[Counter[bytes], Counter[bytes]]:
-    """The lines that only one side has, as often as it has more of them; a line that moved is none."""
-    old, new = Counter(before.splitlines()), Counter(after.splitlines())
+    """The lines, with their ends, that only one side has, as often as it has more of them; one that moved is none."""
+    old, new = (Counter(side.splitlines(keepends=True)) for side in (before, after))
     return old - new, new - old
 
 

@@ -9,16 +9,27 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-__all__ = ["FORMATS", "SUPPRESSION", "UnreadableError", "read_findings", "suppressions"]
+__all__ = ["FORMATS", "LARGEST_SOURCE", "SUPPRESSION", "UnreadableError", "read_findings", "suppressions", "unseen"]
 
 FORMATS = ("json", "sarif")
 SUPPRESSION = "suppression"
 _SUPPRESSING = re.compile(
-    r"#\s*(?:noqa\b|type:\s*ignore|(?:ruff|flake8):\s*noqa|mypy:\s*\S|pylint:\s*disable|pyright:\s*\S|nosec\b|pragma:\s*no)"
+    r"#\s*(?i:noqa\b|nosec\b|nosemgrep\b|nosonar\b|pragma:\s*no|(?:ruff|flake8)\s*:\s*(?:noqa|disable|ignore|file-ignore)"
+    r"|(?:ruff\s*:\s*)?isort\s*:\s*(?:off|skip)|pylint\s*:\s*(?:disable|skip)|lint-(?:ignore|fixme))"
+    r"|#\s*(?:type:\s*ignore|mypy:\s*\S|(?:based)?pyright:\s*\S|(?:pyrefly|ty):\s*ignore|pyre-(?:ignore|fixme))"
+    r"|\bno_type_check\b"
     r"|//\s*(?:eslint-disable|@ts-(?:ignore|nocheck|expect-error)|nolint\b|NOLINT|noinspection)"
     r"|/\*\s*eslint-disable"
 )
 _SOURCES = re.compile(r"\.(?:pyi?|[cm]?[jt]sx?|go|java|kt|rs|c|cc|cpp|h|hpp)$")
+_LEFT_OUT = re.compile(
+    r"(?:^|/)(?:\.[^/]+|__pypackages__|__pycache__|_build|buck-out|dist|node_modules|site-packages|venv)/"
+)
+"""Folders that ruff or mypy pass over without being told so."""
+_PYTHON = re.compile(r"\.pyi?$")
+_ENCODING = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+LARGEST_SOURCE = 4 << 20
+"""Bytes of a source file that are looked through for what silences a tool."""
 _FILE_KEYS = ("file", "filename", "path", "uri")
 _RULE_KEYS = ("rule", "code", "ruleId", "check", "symbol")
 _LINE_KEYS = ("line", "row", "lineno", "startLine")
@@ -40,12 +51,46 @@ def read_findings(output: str, form: str, root: str) -> Iterator[dict[str, Any]]
 
 
 def suppressions(text: str, path: str) -> Iterator[dict[str, Any]]:
-    """The comments of a source file that silence an analysis tool, as findings."""
+    """What silences an analysis tool in a source file, as findings."""
     if _SOURCES.search(path) is None:
         return
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         if match := _SUPPRESSING.search(line):
-            yield {"rule": SUPPRESSION, "file": path, "line": number, "message": line[match.start() :].strip()}
+            yield _suppression(path, line[match.start() :].strip(), number)
+
+
+def unseen(content: bytes, path: str, *, beside: frozenset[str] = frozenset()) -> Iterator[dict[str, Any]]:
+    """Why an analysis tool may not see what is in a source file, as findings about the whole of it.
+
+    `beside`: the names of the files in its folder.
+    """
+    if _SOURCES.search(path) is None:
+        return
+    if folder := _LEFT_OUT.search(path):
+        yield _suppression(path, f"lies in a folder that tools leave out: {folder[0].strip('/')}")
+    if len(content) > LARGEST_SOURCE:
+        yield _suppression(path, f"is larger than {LARGEST_SOURCE} bytes, which is not looked through")
+    if path.endswith(".pyi") and os.path.basename(path).removesuffix("i") in beside:  # noqa: PTH119 - a foreign path
+        yield _suppression(path, "is a stub that hides the module beside it from type checkers")
+    if _PYTHON.search(path) and (reason := _foreign_encoding(content)):
+        yield _suppression(path, reason)
+
+
+def _suppression(path: str, message: str, line: int = 0) -> dict[str, Any]:
+    return {"rule": SUPPRESSION, "file": path, "line": line, "message": message}
+
+
+def _foreign_encoding(content: bytes) -> str | None:
+    """Why a tool that reads UTF-8 does not see what Python runs."""
+    for line in content.split(b"\n", 2)[:2]:
+        declared = _ENCODING.match(line)
+        if declared and declared[1].lower().replace(b"_", b"-") not in {b"utf-8", b"utf8", b"ascii", b"us-ascii"}:
+            return f"is declared to be {declared[1].decode('ascii', 'replace')}, not UTF-8"
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return f"is not UTF-8: {error.reason} at byte {error.start}"
+    return None
 
 
 def _items(output: str) -> list[Any]:

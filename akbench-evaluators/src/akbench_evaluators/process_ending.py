@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 
 from akbench.spec import EvaluationEvidence, Judgement, Outcome, ProcessEvidence
-from akbench_evaluators.signed_report import SignedReport, read_report
+from akbench_evaluators.signed_report import Shapes, SignedReport, read_report
 
 __all__ = ["describe_ending", "describe_exit", "judge_cut_short", "judge_unstarted", "usable_report"]
 
@@ -29,9 +29,9 @@ def describe_exit(code: int) -> str:
     return known.get(-code, f"signal {-code}")
 
 
-def usable_report(evidence: EvaluationEvidence) -> SignedReport | Judgement:
+def usable_report(evidence: EvaluationEvidence, shapes: Shapes) -> SignedReport | Judgement:
     """The check's own report, with a record at least; the verdict instead where there is none or somebody forged it."""
-    report = read_report(evidence.report)
+    report = read_report(evidence.report, shapes)
     if report is None or not report.records:
         return judge_unstarted(evidence.process)
     if report.forged:

@@ -22,7 +22,7 @@ from akbench_evaluators.node_ids import path_of
 from akbench_evaluators.process_ending import judge_unstarted
 from akbench_evaluators.shipment import runner_files, suite_argv
 from akbench_evaluators.signed_report import read_report
-from akbench_evaluators.suite_verdict import Suite, SuiteRun, judge_suite
+from akbench_evaluators.suite_verdict import RECORDS, Suite, SuiteRun, judge_suite
 
 __all__ = ["PytestEvaluator"]
 
@@ -81,7 +81,7 @@ class PytestEvaluator(Evaluator):
 
     def judge(self, evidence: EvaluationEvidence) -> Judgement:
         """Judge from the signed report; what the suite printed and its exit code are not evidence."""
-        report = read_report(evidence.report)
+        report = read_report(evidence.report, RECORDS)
         if report is None or not report.records:
             return judge_unstarted(evidence.process)
         return judge_suite(

@@ -22,11 +22,19 @@ from akbench.spec import (
 from akbench_evaluators.config import reject_unknown_keys, require_seconds, text
 from akbench_evaluators.process_ending import judge_cut_short, usable_report
 from akbench_evaluators.shipment import runner_argv, runner_files
+from akbench_evaluators.signed_report import Shapes
 
 __all__ = ["PythonCheck"]
 
 _KEYS = ("check", "timeout_seconds")
-_RUNNER = ("check_runner", "concealed_input", "product", "product_server", "signed_report")
+_ABSENT = type(None)
+_RECORDS: Shapes = {
+    "started": {"seen": (list,)},
+    "test": {"name": (str,), "role": (str,), "status": (str,), "seconds": (float,), "message": (str, _ABSENT)},
+    "note": {"values": (dict,)},
+    "ended": {"problem": (str, _ABSENT)},
+}
+_RUNNER = ("check_runner", "concealed_input", "hiding", "product", "product_server", "signed_report")
 
 
 class PythonCheck(Evaluator):
@@ -62,7 +70,7 @@ class PythonCheck(Evaluator):
 
     def judge(self, evidence: EvaluationEvidence) -> Judgement:
         """Judge from the tests that the check reported."""
-        report = usable_report(evidence)
+        report = usable_report(evidence, _RECORDS)
         if isinstance(report, Judgement):
             return report
         name = _name(evidence.request.config)

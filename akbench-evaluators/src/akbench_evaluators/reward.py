@@ -20,10 +20,20 @@ from akbench.spec import (
 from akbench_evaluators.config import reject_unknown_keys, require_seconds, text, texts
 from akbench_evaluators.process_ending import describe_exit, judge_cut_short, usable_report
 from akbench_evaluators.shipment import runner_argv, runner_files
+from akbench_evaluators.signed_report import Shapes
 
 __all__ = ["RewardEvaluator"]
 
 _KEYS = ("command", "checks", "place", "reward", "variables", "timeout_seconds")
+_RECORDS: Shapes = {
+    "started": {},
+    "unstartable": {"reason": (str,)},
+    "ended": {"exit_code": (int,), "rewards": (dict,)},
+}
+    "started": {},
+    "unstartable": {"reason": (str,)},
+    "ended": {"exit_code": (int,), "rewards": (dict,)},
+}
 _REWARD = "reward"
 """The name that counts where a file holds several numbers."""
 
@@ -70,7 +80,7 @@ class RewardEvaluator(Evaluator):
 
     def judge(self, evidence: EvaluationEvidence) -> Judgement:
         """Judge from the first of the files that the runner found."""
-        report = usable_report(evidence)
+        report = usable_report(evidence, _RECORDS)
         if isinstance(report, Judgement):
             return report
         last = report.records[-1]
@@ -79,11 +89,8 @@ class RewardEvaluator(Evaluator):
             return Judgement(outcome=Outcome.EVALUATOR_ERROR, reason=reason)
         if last["kind"] != "ended":
             return judge_cut_short(evidence.process)
-        found = [
-            (path, last["rewards"][path])
-            for path in texts(evidence.request.config, "reward")
-            if path in last["rewards"]
-        ]
+        places = texts(evidence.request.config, "reward")
+        found = [(place, said) for place in places if isinstance(said := last["rewards"].get(place), str)]
         if not found:
             reason = f"the command left no reward ({describe_exit(last['exit_code'])})"
             return Judgement(outcome=Outcome.FAILURE, reason=reason, score=0.0, raw={"exit_code": last["exit_code"]})
@@ -105,13 +112,13 @@ def _rewarded(path: str, said: str, *, exit_code: int) -> Judgement:
 def _numbers(said: str) -> dict[str, float]:
     """The named numbers of a JSON object, or a single number; empty where it is neither."""
     try:
-        value = json.loads(said)
-    except ValueError:
+        value = json.loads(said, parse_int=float)
+    except (ValueError, RecursionError):
         return {}
     named = value if isinstance(value, dict) else {_REWARD: value}
-    if not all(type(each) in (int, float) and math.isfinite(each) for each in named.values()):
+    if not all(type(each) is float and math.isfinite(each) for each in named.values()):
         return {}
-    return {str(key): float(each) for key, each in named.items()}
+    return {str(key): each for key, each in named.items()}
 
 
 def _place(config: Mapping[str, JsonValue]) -> str:

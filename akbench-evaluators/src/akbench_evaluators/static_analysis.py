@@ -22,35 +22,62 @@ from akbench_evaluators.config import count, flag, reject_unknown_keys, require_
 from akbench_evaluators.findings import FORMATS, SUPPRESSION
 from akbench_evaluators.process_ending import judge_cut_short, usable_report
 from akbench_evaluators.shipment import runner_argv, runner_files
+from akbench_evaluators.signed_report import Shapes
 
 __all__ = ["CONFIGURATION", "StaticAnalysis", "new_findings"]
 
 CONFIGURATION = (
     ".bandit",
+    ".clang-tidy",
+    ".clippy.toml",
+    ".editorconfig",
     ".eslintignore",
     ".eslintrc",
     ".eslintrc.cjs",
     ".eslintrc.js",
     ".eslintrc.json",
+    ".eslintrc.yaml",
     ".eslintrc.yml",
     ".flake8",
     ".gitignore",
+    ".golangci.json",
+    ".golangci.toml",
+    ".golangci.yaml",
     ".golangci.yml",
     ".ignore",
+    ".isort.cfg",
     ".mypy.ini",
+    ".pycodestyle",
+    ".pydocstyle",
+    ".pydocstyle.ini",
     ".pylintrc",
+    ".pylintrc.toml",
+    ".pyre_configuration",
+    ".rgignore",
     ".ruff.toml",
+    ".semgrep.yml",
     ".semgrepignore",
+    "biome.json",
+    "biome.jsonc",
+    "clippy.toml",
+    "eslint.config.cjs",
+    "eslint.config.cts",
     "eslint.config.js",
     "eslint.config.mjs",
+    "eslint.config.mts",
+    "eslint.config.ts",
+    "jsconfig.json",
     "mypy.ini",
     "pylintrc",
+    "pylintrc.toml",
     "pyproject.toml",
+    "pyrefly.toml",
     "pyrightconfig.json",
     "ruff.toml",
     "setup.cfg",
     "tox.ini",
     "tsconfig.json",
+    "ty.toml",
 )
 """Names of files that configure analysis tools; wherever they lie, they are those of the given tree."""
 _TOOLS = ("ruff", "mypy", "command")
@@ -68,6 +95,22 @@ _KEYS = (
     "timeout_seconds",
 )
 _LISTED = 200
+_WHOLE = (0, 1)
+"""The exit codes of ruff and mypy when they came to the end; with 2 what they found may be all or the first thing."""
+_RECORDS: Shapes = {
+    "started": {},
+    "configuration": {"restored": (list,)},
+    "finding": {
+        "tree": (str,),
+        "rule": (str,),
+        "file": (str,),
+        "line": (int,),
+        "message": (str,),
+        "text": (str,),
+    },
+    "analysed": {"tree": (str,), "problem": (str, type(None)), "left_out": (int,)},
+    "ended": {},
+}
 _STEERING = ("PYTHONPATH", "MYPYPATH", "RUFF_CONFIG", "MYPY_CONFIG_FILE_DIR")
 
 
@@ -85,7 +128,7 @@ class Tool:
         name = text(config, "tool")
         if name not in _TOOLS:
             raise InputError(f"evaluator config: 'tool' is {name!r}; use one of {', '.join(_TOOLS)}")
-        paths, options = texts(config, "paths") or (".",), texts(config, "options")
+        paths, options = _paths(config), texts(config, "options")
         for path in paths:
             if path.startswith(("/", "-")) or ".." in path.split("/"):
                 raise InputError(f"evaluator config: 'paths' holds {path!r}; write it relative to the repository")
@@ -103,6 +146,10 @@ class Tool:
     def argv(self, python: str) -> tuple[str, ...]:
         """The command line, isolated from modules of the tree."""
         return (python, "-I", "-B", "-m", *self.command) if self.is_module else self.command
+
+
+def _paths(config: Mapping[str, JsonValue]) -> tuple[str, ...]:
+    return texts(config, "paths") or (".",)
 
 
 def _own_command(config: Mapping[str, JsonValue]) -> Tool:
@@ -145,23 +192,47 @@ class StaticAnalysis(Evaluator):
             "report_fd": request.report_fd,
             "command": tool.argv(request.python),
             "format": tool.form,
+            "paths": list(_paths(request.config)),
+            "whole_exit_codes": _WHOLE if tool.is_module else [],
             "silent_exit_codes": [0] if tool.is_module else _silent_exit_codes(request.config),
             "configuration": [*CONFIGURATION, *texts(request.config, "configuration")],
         }
         return EvaluationInvocation(
             argv=runner_argv(request),
-            environ={name: value for name, value in request.environ.items() if name not in _STEERING},
-            files=runner_files("analysis_runner", "findings", "signed_report", settings=settings),
+            environ=_environ(request.environ),
+            files=runner_files("analysis_runner", "findings", "hiding", "signed_report", settings=settings),
         )
 
     def judge(self, evidence: EvaluationEvidence) -> Judgement:
         """Judge from the findings in both trees."""
-        report = usable_report(evidence)
+        report = usable_report(evidence, _RECORDS)
         if isinstance(report, Judgement):
             return report
-        if evidence.report_truncated or report.records[-1]["kind"] != "ended":
+        if evidence.report_truncated:
+            return _too_much(report.records)
+        if report.records[-1]["kind"] != "ended":
             return judge_cut_short(evidence.process)
         return _judged(evidence.request.config, report.records)
+
+
+def _mend(config: Mapping[str, JsonValue], problem: str) -> str:
+    """What to do about a tool that is not there; nothing for any other problem."""
+    missing = f"No module named {config['tool']}" in problem
+    return f"; write {config['tool']}==VERSION into the requirements of task.yaml" if missing else ""
+
+
+def _environ(environ: Mapping[str, str]) -> dict[str, str]:
+    """Without what configures tools, and so that ``python -m TOOL`` takes no module of the tree for the tool's own."""
+    return {name: value for name, value in environ.items() if name not in _STEERING} | {"PYTHONSAFEPATH": "1"}
+
+
+def _too_much(records: Iterable[Mapping[str, Any]]) -> Judgement:
+    """The verdict on a report that was cut: the agent's fault if that of the given tree is whole."""
+    if any(record["kind"] == "analysed" for record in records):
+        reason = "the tool finds more in the final tree than the harness keeps, and did not in the given one"
+        return Judgement(outcome=Outcome.FAILURE, reason=reason, score=0.0)
+    reason = "the tool finds too much in the tree that was given; name fewer paths"
+    return Judgement(outcome=Outcome.EVALUATOR_ERROR, reason=reason)
 
 
 def _judged(config: Mapping[str, JsonValue], records: Iterable[Mapping[str, Any]]) -> Judgement:
@@ -170,7 +241,7 @@ def _judged(config: Mapping[str, JsonValue], records: Iterable[Mapping[str, Any]
         kinds[record["kind"], record.get("tree", "")].append(record)
     (given,), (final,) = kinds["analysed", "given"], kinds["analysed", "final"]
     if given["problem"] is not None:
-        reason = f"the tool cannot analyse the tree that was given: {given['problem']}"
+        reason = f"the tool cannot analyse the tree that was given: {given['problem']}{_mend(config, given['problem'])}"
         return Judgement(outcome=Outcome.EVALUATOR_ERROR, reason=reason)
     if given["left_out"]:
         reason = "the tool finds too much in the tree that was given; name fewer paths"

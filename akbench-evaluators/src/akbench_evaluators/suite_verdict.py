@@ -10,9 +10,30 @@ from typing import Any
 from akbench.spec import Judgement, Outcome, ProcessEvidence, TestResult, TestRole
 from akbench_evaluators.node_ids import selected, selects
 from akbench_evaluators.process_ending import describe_ending
-from akbench_evaluators.signed_report import SignedReport
+from akbench_evaluators.signed_report import Shapes, SignedReport
 
-__all__ = ["Suite", "SuiteRun", "judge_suite"]
+__all__ = ["RECORDS", "Suite", "SuiteRun", "judge_suite"]
+
+RECORDS: Shapes = {
+    "started": {"python": (str,), "pytest": (str,)},
+    "selector": {"selector": (str,), "exists": (bool,), "named": (bool,)},
+    "item": {"id": (str,)},
+    "uncollected": {"id": (str,), "outcome": (str,), "message": (str,)},
+    "canary": {"id": (str,)},
+    "collected": {},
+    "completed": {},
+    "phase": {
+        "id": (str,),
+        "when": (str,),
+        "outcome": (str,),
+        "seconds": (int, float),
+        "raised": (bool,),
+        "subtest": (bool,),
+        "message": (str, type(None)),
+    },
+    "finished": {"exit_code": (int,)},
+}
+"""The records of the suite's runner."""
 
 _WITHOUT_SCORE = frozenset({Outcome.EVALUATOR_ERROR, Outcome.INFRASTRUCTURE_ERROR})
 _PHASES = frozenset({"setup", "call", "teardown"})

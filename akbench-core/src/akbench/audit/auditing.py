@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from akbench.audit.finding import Audit, Finding, RuleOutcome, Severity
-from akbench.audit.rules import CHANGE_RULES, CODE_RULES, COMMAND_RULES, REQUEST_RULES
+from akbench.audit.rules import CHANGE_RULES, CODE_RULES, COMMAND_RULES, REQUEST_RULES, AddedCode
 from akbench.audit.shell import Reading, read_command
 from akbench.sandbox.relay import ModelRequest
 from akbench.spec import ToolCall, TraceEvent
@@ -26,7 +26,7 @@ class Observed:
     - `tool_calls`, `trace`: as its adapter reported them; `redacted` takes secrets out of a text.
     - `reports_calls`: whether the adapter says that it reports tool calls; without, no calls mean nothing.
     - `changes`: path -> added, removed or modified; None if the workspace was not read.
-    - `added_lines`: path -> the lines that are new in it; None if the workspace was not read.
+    - `added`: path -> what is new in it; None if the workspace was not read.
     - `model_requests`: what its model endpoint was asked for; None if it had none.
     """
 
@@ -34,7 +34,7 @@ class Observed:
     trace: Sequence[TraceEvent]
     reports_calls: bool
     changes: Mapping[str, str] | None
-    added_lines: Mapping[str, Sequence[str]] | None
+    added: Mapping[str, AddedCode] | None
     model_requests: Sequence[ModelRequest] | None
     redacted: Callable[[str], str] = str
 
@@ -62,10 +62,9 @@ def audit(observed: Observed) -> Audit:
         _conclude(change_rule.id, change_rule.title, changed, no_changes, found, outcomes)
     for code_rule in CODE_RULES:
         reaching = (
-            _finding(code_rule.id, path, severity, observed.redacted(line))
-            for path, lines in (observed.added_lines or {}).items()
-            for line in lines
-            if (severity := code_rule.find(path, line)) is not None
+            _finding(code_rule.id, path, hit.severity, observed.redacted(hit.evidence))
+            for path, code in (observed.added or {}).items()
+            for hit in code_rule.find(path, code)
         )
         _conclude(code_rule.id, code_rule.title, reaching, no_changes, found, outcomes)
     no_requests = "the agent had no model endpoint" if observed.model_requests is None else None

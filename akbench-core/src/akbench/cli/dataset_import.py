@@ -12,8 +12,10 @@ from akbench.cli.agent import report_failures
 from akbench.cli.dataset_new import check_dataset_id
 from akbench.cli.export import list_formats
 from akbench.cli.output import json_option, print_json, project_option, say
+from akbench.dataset.locations import url_flaw
 from akbench.dataset.tree import Tree
 from akbench.environments import strongest_environment
+from akbench.pipeline import check_task
 from akbench.project import Project, cache_folder
 from akbench.publish.importing import DatasetWriter, Written
 from akbench.spec import GitRepository, ImportedDataset, InputError
@@ -61,15 +63,16 @@ def _write(imported: ImportedDataset, place: Path, project: Project, catalogue: 
     with scratch_folder("import-", project.workspaces) as scratch:
         scratch.chmod(0o755)
         writer = DatasetWriter(
-            scratch / place.name,
+            scratch / "whole" / place.name,
             cache_folder(),
             scratch,
-            _fetch,
-            lambda: strongest_environment(catalogue, task_images=True).sandbox,
+            fetch=_fetch,
+            check=lambda task: check_task(task, catalogue),
+            sandbox=lambda: strongest_environment(catalogue, task_images=True).sandbox,
         )
         written = writer.write(imported, place.name)
         place.parent.mkdir(exist_ok=True)
-        shutil.move(scratch / place.name, place)
+        shutil.move(scratch / "whole" / place.name, place)
     return written
 
 
@@ -100,4 +103,7 @@ def _fetch(repository: GitRepository) -> Tree:
     """The tree of the commit, without the files of its submodules."""
     from akbench.dataset.git_source import read_commit
 
+    flaw = url_flaw(repository.url)
+    if flaw is not None:
+        raise InputError(f"its repository {repository.url!r} {flaw}")
     return read_commit(repository.url, repository.commit, cache_folder(), submodules="leave_out").tree

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -74,6 +75,8 @@ def validate(
         print_json({"valid": True, "tasks": []}) if as_json else say("the files are valid; nothing was run")
         return
     project.require_writable()
+    for dataset, _ in chosen:
+        _require_storable(dataset.folder)
     places = _Places(catalogue)
     clean_quietly(project, places.strongest)
     reports: list[TaskReport] = []
@@ -94,9 +97,18 @@ def validate(
 
 
 def _checked(dataset: Dataset, filters: Filters, catalogue: Catalogue) -> tuple[Dataset, tuple[Task, ...]]:
+    """The dataset and the tasks to validate. Raises `InputError` that names the fault of every one that has one."""
     tasks = dataset.select(filters)
+    faults: list[InputError] = []
     for task in tasks:
-        check_task(task, catalogue)
+        try:
+            check_task(task, catalogue)
+        except InputError as error:
+            faults.append(error)
+    if len(faults) > 1:
+        raise InputError("\n".join(str(fault) for fault in faults))
+    if faults:
+        raise faults[0]
     return dataset, tasks
 
 
@@ -125,6 +137,19 @@ class _Places:
             return strongest_environment(self._catalogue, task_images=True)
         except HostError as error:
             return error
+
+
+def _require_storable(dataset: Path) -> None:
+    """Raise `HostError` before anything runs if no verdict could be stored afterwards."""
+    place = verdict_path(dataset, "x").parent
+    try:
+        place.mkdir(exist_ok=True)
+        with tempfile.TemporaryFile(dir=place):
+            pass
+    except OSError as error:
+        raise HostError(
+            f"{place} cannot be written to ({error.strerror}), and verdicts are stored there; make it a writable folder"
+        ) from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

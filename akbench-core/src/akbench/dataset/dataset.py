@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
@@ -20,12 +20,14 @@ from akbench.descriptors.snapshot import Snapshot, load
 from akbench.plain_yaml import read_text
 from akbench.spec import InputError
 
-__all__ = ["UNWRITTEN", "Brought", "Dataset", "Task", "find_dataset", "list_datasets", "load_dataset"]
+__all__ = ["UNWRITTEN", "Brought", "Dataset", "Task", "find_dataset", "list_datasets", "load_dataset", "load_task"]
 
 UNWRITTEN = "<!-- akbench: to be written by a person; remove this line then -->"
 """Marks a description that a program has made the skeleton of; no such task is run."""
 SECRET_FOLDERS = ("hidden_tests", "checks", "mutations", "solution", "naive")
 """Folders of a task of which the agent must see nothing."""
+_AT_ONCE = 1 << 20
+_SUFFIXES = {"mutations": ".yaml", "naive": ".patch"}
 TASK_FILES = ("task.yaml", "description.md", "repository.yaml", "evaluator.yaml")
 
 
@@ -182,10 +184,10 @@ def load_dataset(folder: Path) -> Dataset:
     document = read(folder / "dataset.yaml")
     model = document.validate(DatasetFile)
     tasks = sorted(
-        (_load_task(path.parent, folder) for path in folder.glob("*/*/task.yaml")), key=lambda t: t.descriptor.id
+        (load_task(path.parent, folder) for path in folder.glob("*/*/task.yaml")), key=lambda t: t.descriptor.id
     )
     for task in tasks:
-        _check_repository(task, folder)
+        _check_apart(task, tasks, folder)
     if not tasks:
         raise InputError("no task found; a task is a folder <category>/<task id>/ with a task.yaml", place=str(folder))
     for first, second in itertools.pairwise(tasks):
@@ -209,7 +211,14 @@ def load_dataset(folder: Path) -> Dataset:
     )
 
 
-def _load_task(folder: Path, dataset: Path) -> Task:
+def load_task(folder: Path, dataset: Path) -> Task:
+    """Read the task in `folder` of the dataset in `dataset`. Raises `InputError` at the first fault, as above."""
+    task = _read_task(folder, dataset)
+    _check_repository(task, dataset)
+    return task
+
+
+def _read_task(folder: Path, dataset: Path) -> Task:
     _check_plain(folder.parent)
     for name in TASK_FILES:
         if not (folder / name).is_file():
@@ -266,6 +275,17 @@ def _check_repository(task: Task, folder: Path) -> None:
         raise task.repository_document.error(message, ("repository", "path"))
 
 
+def _check_apart(task: Task, tasks: Iterable[Task], dataset: Path) -> None:
+    """Raise `InputError` if the agent would be given the folder of a task, and with it the solution."""
+    source = task.repository.repository
+    if isinstance(source, DirectorySource):
+        path = PurePosixPath(source.path)
+        for place in (PurePosixPath(other.folder.relative_to(dataset).as_posix()) for other in tasks):
+            if path.is_relative_to(place) or place.is_relative_to(path):
+                message = f"{source.path!r} holds, or lies in, the task {place}; put the repository below repositories/"
+                raise task.repository_document.error(message, ("repository", "path"))
+
+
 def _repository_digest(dataset: Path, path: str) -> str:
     """Nothing for a path that is not there or cannot be: `_check_repository` says so."""
     return _folder_digest(dataset / path) if os.path.isdir(dataset / path) else ""  # noqa: PTH112 - see there
@@ -282,6 +302,10 @@ def _check_tests(task: Task) -> None:
     for folder in (task.hidden_tests, task.public_tests, *(task.folder / name for name in parts)):
         if folder.exists() and not folder.is_dir():
             raise InputError("is no folder; make it one or remove it", place=str(folder))
+    for name, suffix in _SUFFIXES.items():
+        for path in sorted((task.folder / name).glob("*")):
+            if path.suffix != suffix:
+                raise InputError(f"would not be read: files in {name}/ end in {suffix}; rename it", place=str(path))
     if task.repository.repository.withhold:
         return
     if not any(path.is_file() for folder in (task.hidden_tests, task.checks) for path in folder.rglob("*")):
@@ -335,7 +359,8 @@ def _folder_digest(folder: Path) -> str:
         if path.is_file() and "__pycache__" not in path.parts:
             name = os.fsencode(path.relative_to(folder))
             digest.update(name + f"\0{path.stat().st_size}\0".encode())
-            digest.update(_content(path))
+            for part in _content(path):
+                digest.update(part)
     return digest.hexdigest()
 
 
@@ -346,8 +371,11 @@ def _check_plain(path: Path) -> None:
         raise InputError("neither file nor folder; a dataset holds nothing else, remove it", place=str(path))
 
 
-def _content(path: Path) -> bytes:
+def _content(path: Path) -> Iterator[bytes]:
+    """The content in parts: a file may be larger than the memory."""
     try:
-        return path.read_bytes()
+        with path.open("rb") as file:
+            while part := file.read(_AT_ONCE):
+                yield part
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}; make it readable", place=str(path)) from error

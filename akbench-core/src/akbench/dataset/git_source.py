@@ -12,7 +12,6 @@ import os
 import posixpath
 import stat
 import tempfile
-import zlib
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
@@ -20,14 +19,13 @@ from typing import Literal
 from urllib.parse import quote, unquote, urlsplit
 
 from dulwich.config import ConfigFile, parse_submodules
-from dulwich.errors import ChecksumMismatch, ObjectFormatException
 from dulwich.object_store import DiskObjectStore
 from dulwich.objects import Blob, Commit, ObjectID, ShaFile
 from dulwich.objects import Tree as Folder
 
 from akbench.dataset.gather import Caps, CapsReached, Gathered, Gatherer, OddityKind, in_memory
 from akbench.dataset.locations import SCHEMES, url_flaw
-from akbench.dataset.objects import move_into_place
+from akbench.dataset.objects import UNREADABLE, move_into_place
 from akbench.dataset.tree import FILE, LINK, PROGRAM, Tree
 from akbench.git import bare_repository, git
 from akbench.spec import HostError, InputError
@@ -38,13 +36,25 @@ type Submodules = Literal["fetch", "leave_out"]
 
 _GITLINK = 0o160000
 _DEEPEST = 5
-_UNREADABLE = (KeyError, ValueError, OSError, AssertionError, zlib.error, ChecksumMismatch, ObjectFormatException)
-"""How a damaged object shows itself."""
 _FROM_OUTSIDE = (
     *("http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),
     *("SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO", "SSH_AUTH_SOCK"),
 )
 """What of the user's environment a fetch needs to get through; no GIT_CONFIG variable is among it."""
+_SSH = "install an ssh client, such as the package openssh-client"
+_MENDS = {
+    "dubious ownership": "it belongs to another user, whose repositories git does not read: make it yours, or name a "
+    "copy that is",
+    "does not appear to be a git repository": "name the folder of a git repository",
+    "ssh: not found": _SSH,
+    "ssh: command not found": _SSH,
+    "Host key verification failed": "connect to the host once by hand, so that ssh knows it",
+    "Permission denied": "give this user a key for it that asks for no passphrase",
+    "could not read Username": "it is not public or not there; give git access by ssh, or name a public address",
+    "' not found": "it is not public or not there; look at the address",
+    "certificate": "name the file of the certificates to trust in GIT_SSL_CAINFO",
+}
+"""What git says of a fetch that failed -> what to do; for anything else, and there is much of it, the network."""
 _FETCH = (
     *("-c", "protocol.version=2", "-c", "fetch.unpackLimit=1", "-c", "credential.helper=", "-c", "core.askPass="),
     *("-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=60"),
@@ -162,15 +172,7 @@ class _Objects:
             number, raw = self._store.get_raw(object_id)
             found = ShaFile.from_raw_string(number, raw)
             head = f"{found.type_name.decode()} {len(raw)}\0".encode()
-        except (
-            KeyError,
-            ValueError,
-            OSError,
-            AssertionError,
-            zlib.error,
-            ChecksumMismatch,
-            ObjectFormatException,
-        ) as error:
+        except UNREADABLE as error:
             raise self._damaged(object_id) from error
         # Git's own names of things, not a protection of ours: SHA-1 is what the format has.
         if hashlib.sha1(head + raw, usedforsecurity=False).hexdigest() != object_id.decode():
@@ -215,12 +217,20 @@ def _fetch(draft: Path, url: str, commit: str) -> None:
         except HostError as error:
             refusals.append(error)
             if not _lacks(error):
-                raise HostError(f"{url} cannot be fetched: {_reason(error)}; go online once") from error
+                raise _failure(url, error) from error
             continue
         if _has(draft, commit):
             return
     cause = refusals[-1] if refusals else None
     raise InputError(f"{url} has no commit {commit}" + (f" ({_reason(cause)})" if cause else "")) from cause
+
+
+def _failure(url: str, error: HostError) -> HostError | InputError:
+    """What to raise when git could not fetch: a repository of this machine that is none is the fault of its address."""
+    mend = next((mend for words, mend in _MENDS.items() if words in str(error)), None)
+    is_here = urlsplit(url).scheme == "file"
+    kind = InputError if is_here else HostError
+    return kind(f"{url} cannot be fetched: {_reason(error)}; {mend or ('look at it' if is_here else 'go online once')}")
 
 
 def _lacks(error: HostError) -> bool:

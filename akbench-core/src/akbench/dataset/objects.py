@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import shutil
+import zlib
 from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
+from dulwich.errors import ChecksumMismatch, ObjectFormatException
 from dulwich.object_store import DiskObjectStore
 from dulwich.objects import ShaFile
 
-__all__ = ["move_into_place", "write_objects"]
+__all__ = ["UNREADABLE", "move_into_place", "write_objects"]
+
+UNREADABLE = (KeyError, ValueError, OSError, AssertionError, zlib.error, ChecksumMismatch, ObjectFormatException)
+"""How a damaged or missing git object shows itself."""
 
 _FAST = 1
 

@@ -12,6 +12,7 @@ from pydantic import Field, ValidationError
 
 from akbench.descriptors.document import parse
 from akbench.descriptors.header import Part
+from akbench.plain_yaml import SIZE_LIMIT
 from akbench.spec import InputError
 
 __all__ = ["FlakyTest", "StateRecord", "Verdict", "VerdictKey", "read_verdict", "verdict_path", "write_verdict"]
@@ -98,14 +99,15 @@ def verdict_path(dataset: Path, task_id: str) -> Path:
 
 def read_verdict(path: Path) -> Verdict | None:
     """The verdict stored at `path`; None if there is none. Raises `InputError` with the line of what is wrong."""
-    if not path.is_file():
+    if not os.path.lexists(path):
         return None
     text = _text(path)
     try:
         found = Verdict.model_validate_json(text)
     except ValidationError as error:
-        # The slow reader knows lines and columns; it is asked only when something is wrong.
-        parse(text, str(path)).validate(Verdict)
+        # The slow reader knows lines and columns; it is asked only when something is wrong, and not about a huge file.
+        if len(text) <= SIZE_LIMIT:
+            parse(text, str(path)).validate(Verdict)
         raise InputError(f"no verdict: {error.errors()[0]['msg']}", place=str(path)) from error
     if found.task != path.stem:
         raise InputError(f"is about task {found.task!r}; rename the file or validate again", place=f"{path}:1")
@@ -113,6 +115,8 @@ def read_verdict(path: Path) -> Verdict | None:
 
 
 def _text(path: Path) -> str:
+    if not path.is_file():
+        raise InputError("is no file; remove it and validate again", place=str(path))
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from akbench.dataset.environment import PreparedEnvironment
 from akbench.dataset.tree import Tree
+from akbench.foreign import cause_of
 from akbench.sandbox.prepared import environment_binds
 from akbench.spec import (
     Bind,
@@ -227,7 +228,11 @@ def _judge(evaluator: Evaluator, request: EvaluationRequest, process: ProcessEvi
         report=report[:REPORT_LIMIT],
         report_truncated=len(report) > REPORT_LIMIT,
     )
-    return evaluator.judge(evidence)
+    try:
+        return evaluator.judge(evidence)
+    except Exception as error:  # noqa: BLE001 - the tested code may have had its hand in what it stumbles over
+        reason = f"the evaluator failed on what its check reported: {cause_of(error)}"
+        return Judgement(outcome=Outcome.EVALUATOR_ERROR, reason=reason)
 
 
 class _ReportReader:

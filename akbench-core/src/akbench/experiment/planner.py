@@ -141,14 +141,19 @@ def _check_evaluators(experiment: ExperimentSnapshot, catalogue: Catalogue, task
             catalogue.evaluator(name)
         except InputError as error:
             raise rejected(experiment, error.message, location) from error
+    missing: dict[str, str] = {}
     for task in tasks:
-        for adapter in (part.adapter for part in task.evaluator.model.evaluator.parts):
-            if adapter not in allowed:
-                raise rejected(
-                    experiment,
-                    f"task {task.descriptor.id!r} is judged by {adapter!r}, which is not among the evaluators; add it",
-                    ("experiment", "evaluation", "evaluators"),
-                )
+        for part in task.evaluator.model.evaluator.parts:
+            if part.adapter not in allowed:
+                missing.setdefault(part.adapter, task.descriptor.id)
+    if missing:
+        judged = ", ".join(f"{adapter!r} (task {task_id!r})" for adapter, task_id in missing.items())
+        raise rejected(
+            experiment,
+            f"tasks are judged by evaluators that are not named here: {judged}; "
+            f"write evaluators: [{', '.join((*allowed, *missing))}]",
+            ("experiment", "evaluation", "evaluators"),
+        )
 
 
 def _check_images(

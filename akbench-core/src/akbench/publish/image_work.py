@@ -42,7 +42,7 @@ shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True, ignore=left_o
 class ImageWork:
     """The image of one task in a sandbox; `scratch` is a new folder for what is built, copied and run.
 
-    Raises `InputError` if it cannot be had, whosever fault that is: the task cannot be made here.
+    Raises `HostError` if it cannot be had here, `InputError` if no task can run in it.
     """
 
     def __init__(self, wanted: ImportedImage, sandbox: Callable[[], Sandbox], scratch: Path) -> None:
@@ -52,7 +52,7 @@ class ImageWork:
             self._sandbox = sandbox()
             self._image = self._found(wanted)
         except HostError as error:
-            raise InputError(f"it needs its image: {error}") from error
+            raise HostError(f"it needs its image: {error}") from error
         try:  # the descriptor's own rule, met before anything is written by it
             TaskEnvironment.model_validate({"image": self._image.id, "workspace": self.workspace})
         except ValidationError as error:

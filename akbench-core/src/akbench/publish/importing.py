@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import errno
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import TypeAdapter, ValidationError
 from ruamel.yaml import YAML
 
-from akbench.dataset.dataset import load_dataset
+from akbench.dataset.dataset import Task, load_dataset, load_task
 from akbench.dataset.tree import FILE, Tree
+from akbench.descriptors.scalars import Identifier
 from akbench.publish.image_work import ImageWork
 from akbench.spec import (
     GitRepository,
+    HostError,
     ImageFolder,
     ImportedDataset,
     ImportedTask,
@@ -24,6 +28,7 @@ from akbench.spec import (
 )
 from akbench.workspace.patch import apply_patch
 from akbench.workspace.reference import patch_between
+from akbench.workspace.removal import remove_tree
 from akbench.workspace.snapshot import take_snapshot
 
 __all__ = ["DatasetWriter", "Written"]
@@ -44,6 +49,7 @@ class DatasetWriter:
     """Writes one imported dataset into the new folder `folder`; `cache` and `scratch` hold what git needs for it.
 
     `fetch` gives the tree of a git repository, `sandbox` one that runs images of tasks: both are asked when needed.
+    `check` raises `InputError` for a task that names what is not there.
     """
 
     def __init__(
@@ -51,51 +57,87 @@ class DatasetWriter:
         folder: Path,
         cache: Path,
         scratch: Path,
+        *,
         fetch: Callable[[GitRepository], Tree],
+        check: Callable[[Task], None],
         sandbox: Callable[[], Sandbox],
     ) -> None:
         self._folder = folder
         self._cache = cache
-        self._scratch = scratch
+        self._room = scratch / "one"
         self._fetch = fetch
         self._sandbox = sandbox
+        self._check = check
 
     def write(self, imported: ImportedDataset, dataset_id: str) -> Written:
-        """Write everything. Raises `InputError` if no task is left or the result is no dataset."""
+        """Write every task that can be one.
+
+        Raises `InputError` if none is left or the result is no dataset, `HostError` if none is left and something
+        could not be had on this machine.
+        """
         refused = dict(imported.refused)
         done: list[str] = []
+        kind: type[InputError | HostError] = InputError
         for task in imported.tasks:
             try:
-                self._write_task(task, imported)
-            except InputError as error:
-                refused[task.id] = str(error)
+                self._add(task, imported, done)
+            except (InputError, HostError) as error:
+                kind = HostError if isinstance(error, HostError) else kind
+                refused[_unlike(task.id, {*done, *refused})] = str(error)
             else:
                 done.append(task.id)
         if not done:
             reasons = "".join(f"\n  {name}: {reason}" for name, reason in refused.items())
-            raise InputError(f"no task of it can be imported:{reasons or ' there is none'}")
-        self._yaml("dataset.yaml", _dataset(imported, dataset_id))
+            raise kind(f"no task of it can be imported:{reasons or ' there is none'}")
+        self._yaml(self._folder / "dataset.yaml", _dataset(imported, dataset_id))
         load_dataset(self._folder)
         return Written(tasks=tuple(done), refused=refused)
 
-    def _write_task(self, task: ImportedTask, imported: ImportedDataset) -> None:
-        work = ImageWork(task.image, self._sandbox, self._scratch / f"{task.id}-image") if task.image else None
+    def _add(self, task: ImportedTask, imported: ImportedDataset, done: Collection[str]) -> None:
+        """Write the task, whole or not at all, as one that the dataset can be read with."""
+        _check_names(task, done)
+        draft = self._room / "dataset"
+        draft.mkdir(parents=True)
+        place = Path(task.category) / task.id
+        try:
+            self._write_task(task, imported, draft)
+            self._check(load_task(draft / place, draft))
+        except InputError as error:
+            raise InputError(str(error).replace(f"{draft}/", "")) from error
+        except UnicodeEncodeError as error:
+            raise InputError("a text or name of it holds half of a character, which is no text") from error
+        except OSError as error:
+            if error.errno != errno.ENAMETOOLONG:
+                raise
+            raise InputError("the name of one of its files is too long for a file system") from error
+        else:
+            for part in (place, Path("repositories") / task.id):
+                if (draft / part).exists():
+                    (self._folder / part).parent.mkdir(parents=True, exist_ok=True)
+                    (draft / part).rename(self._folder / part)
+        finally:
+            remove_tree(self._room)
+
+    def _write_task(self, task: ImportedTask, imported: ImportedDataset, dataset: Path) -> None:
+        work = ImageWork(task.image, self._sandbox, self._room / "image") if task.image else None
         given = self._given(task, work)
         hidden = self._hidden(task, given)
         patch = self._solution(task, given, work)
         if not isinstance(task.repository, GitRepository):
             _check_secrets(task, given, hidden)
-            given.materialise(self._folder / "repositories" / task.id)
-        place = Path(task.category) / task.id
-        for folder, files in (("checks", task.checks), ("environment", task.image.files if task.image else {})):
+            given.materialise(dataset / "repositories" / task.id)
+        folder = dataset / task.category / task.id
+        for part, files in (("checks", task.checks), ("environment", task.image.files if task.image else {})):
             for name, content in files.items():
-                self._bytes(place / folder / name, content)
-        hidden.materialise(self._folder / place / "hidden_tests")
-        self._bytes(place / "solution" / "reference.patch", patch)
-        self._bytes(place / "description.md", task.description.encode())
-        self._yaml(place / "task.yaml", _task(task, work))
-        self._yaml(place / "repository.yaml", _repository(task, imported))
-        self._yaml(place / "evaluator.yaml", _evaluator(task))
+                (folder / part / name).parent.mkdir(parents=True, exist_ok=True)
+                (folder / part / name).write_bytes(content)
+        hidden.materialise(folder / "hidden_tests")
+        (folder / "solution").mkdir()
+        (folder / "solution" / "reference.patch").write_bytes(patch)
+        (folder / "description.md").write_bytes(task.description.encode())
+        self._yaml(folder / "task.yaml", _task(task, work))
+        self._yaml(folder / "repository.yaml", _repository(task, imported))
+        self._yaml(folder / "evaluator.yaml", _evaluator(task))
 
     def _given(self, task: ImportedTask, work: ImageWork | None) -> Tree:
         if isinstance(task.repository, GitRepository):
@@ -111,7 +153,7 @@ class DatasetWriter:
     def _hidden(self, task: ImportedTask, given: Tree) -> Tree:
         hidden = _tree(task.hidden_tests)
         if task.test_patch is not None:
-            after = self._applied(task, given, task.test_patch, "tests")
+            after = self._applied(given, task.test_patch, "tests")
             changed = {path: entry for path, entry in after.entries.items() if given.entries.get(path) != entry}
             hidden = Tree(entries=changed, stores=after.stores, fresh=after.fresh).overlay(hidden)
         if not hidden.entries and not task.checks:
@@ -120,12 +162,12 @@ class DatasetWriter:
 
     def _solution(self, task: ImportedTask, given: Tree, work: ImageWork | None) -> bytes:
         if isinstance(task.solution, bytes):
-            self._applied(task, given, task.solution, "solution")
+            self._applied(given, task.solution, "solution")
             return task.solution
         if isinstance(task.solution, SolutionScript):
             if work is None:
                 raise InputError("its solution runs in an image, and it names none")
-            return self._patch(task, given, work.solved(given, task.solution))
+            return self._patch(given, work.solved(given, task.solution))
         kept = {path: given.read(path) for path in given.entries}
         for name, content in task.solution.items():
             if content is None:
@@ -138,31 +180,41 @@ class DatasetWriter:
                 for path, content in kept.items()
             }
         )
-        return self._patch(task, given, solved)
+        return self._patch(given, solved)
 
-    def _patch(self, task: ImportedTask, given: Tree, solved: Tree) -> bytes:
+    def _patch(self, given: Tree, solved: Tree) -> bytes:
         patch = patch_between(
-            take_snapshot(given, self._cache), take_snapshot(solved, self._cache), self._scratch / f"{task.id}.git"
+            take_snapshot(given, self._cache), take_snapshot(solved, self._cache), self._room / "solution.git"
         )
         if not patch:
             raise InputError("its solution changes nothing")
         return patch
 
-    def _applied(self, task: ImportedTask, given: Tree, patch: bytes, what: str) -> Tree:
-        return apply_patch(take_snapshot(given, self._cache), patch, self._scratch / f"{task.id}-{what}.git")
+    def _applied(self, given: Tree, patch: bytes, what: str) -> Tree:
+        return apply_patch(take_snapshot(given, self._cache), patch, self._room / f"{what}-applied.git")
 
-    def _bytes(self, path: Path, content: bytes) -> None:
-        target = self._folder / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(content)
-
-    def _yaml(self, path: Path | str, value: Mapping[str, JsonValue]) -> None:
-        target = self._folder / path
+    def _yaml(self, target: Path, value: Mapping[str, JsonValue]) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         yaml = YAML()
         yaml.width = 4096
         with target.open("w", encoding="utf-8") as file:
             yaml.dump(value, file)
+
+
+def _check_names(task: ImportedTask, done: Collection[str]) -> None:
+    """Raise `InputError` unless the names that become folders are such, and no other task's."""
+    for name in (task.id, task.category):
+        try:
+            TypeAdapter[str](Identifier).validate_python(name)
+        except ValidationError as error:
+            raise InputError(str(error.errors()[0]["msg"]).removeprefix("Value error, ")) from error
+    if task.id in done:
+        raise InputError("there is another task of this name")
+
+
+def _unlike(name: str, taken: Collection[str]) -> str:
+    """The name, or one made of it that nothing has yet."""
+    return name if name not in taken else _unlike(f"{name} (again)", taken)
 
 
 def _tree(files: Mapping[str, bytes]) -> Tree:

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from dulwich.config import ConfigFile
 from dulwich.diff_tree import tree_changes
 from dulwich.errors import NotGitRepository
 from dulwich.object_store import DiskObjectStore
-from dulwich.objects import Commit, ObjectID
+from dulwich.objects import S_ISGITLINK, Commit, ObjectID
 from dulwich.objectspec import parse_commit
 from dulwich.repo import Repo
 
 from akbench.dataset.globs import matcher
-from akbench.dataset.tree import FILE, LINK, PROGRAM, Tree, read_tree
+from akbench.dataset.objects import UNREADABLE
+from akbench.dataset.tree import FILE, LINK, PROGRAM, Entry, Tree, read_tree
 from akbench.publish.measured import Measured, in_order
 from akbench.publish.test_runs import TestBench, TestRun
-from akbench.spec import InputError, JsonValue
+from akbench.spec import AkbenchError, InputError, JsonValue
 
 __all__ = [
     "TEST_GLOBS",
@@ -36,8 +39,8 @@ __all__ = [
 TEST_GLOBS = ("tests/**", "test/**", "**/tests/**", "**/test_*.py", "**/*_test.py", "**/conftest.py")
 """What counts as tests of a repository unless it is said otherwise."""
 _RUN = matcher(("**/test_*.py", "**/*_test.py"))
-_MODES = frozenset({FILE, PROGRAM, LINK})
 _SHORT_ID = 12
+_SHA1_BYTES = 20
 
 
 class Fate(StrEnum):
@@ -100,7 +103,7 @@ def commits_with_tests(
     `most_files` bounds the changed files that are no tests. Git is not run in the checkout. Raises `InputError` if
     there is no such repository or revision.
     """
-    with closing(_opened(checkout)) as repository:
+    with _whole(checkout), closing(_opened(checkout)) as repository:
         include = [_resolved(repository, revision, checkout)]
         exclude = [_resolved(repository, stop, checkout)] if stop else []
         is_test = matcher(tests)
@@ -112,15 +115,41 @@ def commits_with_tests(
 
 def object_folder(checkout: Path) -> Path:
     """The git object directory of a checkout or bare repository. Raises `InputError` if it is none."""
-    with closing(_opened(checkout)) as repository:
+    with _whole(checkout), closing(_opened(checkout)) as repository:
         return Path(os.fsdecode(repository.object_store.path))
+
+
+class _Repository(Repo):
+    """A repository whose configuration is its own file alone: what that includes may lie anywhere."""
+
+    def get_config(self) -> ConfigFile:
+        path = Path(self.commondir()) / "config"
+        return ConfigFile.from_path(path, expand_includes=False) if path.is_file() else ConfigFile()
 
 
 def _opened(checkout: Path) -> Repo:
     try:
-        return Repo(os.fspath(checkout))
+        repository = _Repository(os.fspath(checkout))
     except NotGitRepository as error:
-        raise InputError("no git repository", place=str(checkout)) from error
+        raise InputError("no git repository; name its top folder", place=str(checkout)) from error
+    if repository.object_format.oid_length != _SHA1_BYTES:
+        repository.close()
+        raise InputError("its commits are named by SHA-256, and a task can only name one by SHA-1", place=str(checkout))
+    return repository
+
+
+@contextmanager
+def _whole(checkout: Path) -> Iterator[None]:
+    """Name the checkout in whatever is raised over git's files in it: their reader's errors have no common base."""
+    try:
+        yield
+    except AkbenchError:
+        raise
+    except Exception as error:
+        raise InputError(
+            f"its history cannot be read ({type(error).__name__}: {error}); git fsck says what is damaged or missing",
+            place=str(checkout),
+        ) from error
 
 
 def _resolved(repository: Repo, revision: str, checkout: Path) -> ObjectID:
@@ -166,9 +195,9 @@ def trees_of(past: PastCommit, objects: Path) -> CommitTrees:
     Raises `InputError` for submodules, links among the tests, and for what a partial copy of the repository lacks.
     """
     try:
-        before, after = read_tree(objects, past.parent_tree), read_tree(objects, past.tree)
-    except KeyError as error:
-        raise InputError(f"git object {error} is missing") from error
+        before, after = (_plain_modes(read_tree(objects, tree)) for tree in (past.parent_tree, past.tree))
+    except UNREADABLE as error:
+        raise InputError(f"a git object is missing or damaged: {error}") from error
     for tree in (before, after):
         _check_complete(tree, objects)
     tests = Tree(entries={path: after.entries[path] for path in past.tests}, stores=after.stores)
@@ -180,10 +209,22 @@ def trees_of(past: PastCommit, objects: Path) -> CommitTrees:
     return CommitTrees(before=before, tests=tests, solved=Tree(entries={**kept, **changed}, stores=after.stores))
 
 
+def _plain_modes(tree: Tree) -> Tree:
+    """With the modes that a task's tree has: old repositories hold others, such as that of a file a group may write."""
+    entries = {path: Entry(_plain_mode(entry.mode), entry.blob) for path, entry in tree.entries.items()}
+    return Tree(entries=entries, stores=tree.stores, fresh=tree.fresh)
+
+
+def _plain_mode(mode: int) -> int:
+    if not stat.S_ISREG(mode):
+        return mode
+    return PROGRAM if mode & stat.S_IXUSR else FILE
+
+
 def _check_complete(tree: Tree, objects: Path) -> None:
     with closing(DiskObjectStore(objects)) as store:
         for path, entry in tree.entries.items():
-            if entry.mode not in _MODES:
+            if S_ISGITLINK(entry.mode):
                 raise InputError(f"{os.fsdecode(path)!r} is a submodule")
             if entry.blob not in store:
                 raise InputError(f"the content of {os.fsdecode(path)!r} is missing")

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 
+from akbench.audit.rules import AddedCode
 from akbench.dataset.tree import LINK, Tree
 from akbench.run.record import RunSpec
 from akbench.run.session import SessionEnd
 from akbench.spec import AgentOutcome, AgentStatus, JsonValue, Usage
 
-__all__ = ["AgentResult", "WorkspaceChange", "added_lines", "agent_result", "workspace_changes"]
+__all__ = ["AgentResult", "WorkspaceChange", "added_code", "agent_result", "workspace_changes"]
 
 _READABLE_BYTES = 1 << 20
 _READABLE_FILES = 500
@@ -85,18 +86,19 @@ def workspace_changes(given: Tree, final: Tree) -> tuple[WorkspaceChange, ...]:
     return tuple(changes)
 
 
-def added_lines(given: Tree, final: Tree) -> dict[str, tuple[str, ...]]:
-    """The lines of changed text files that the file did not have before, by path.
+def added_code(given: Tree, final: Tree) -> dict[str, AddedCode]:
+    """The changed text files with the lines that they did not have before, by path.
 
-    Large files are left out, and of very many changed files those after the first in order.
+    Large files are left out, and of very many changed files those after the first; Python's come before all others.
     """
     changed = [path for path, entry in final.entries.items() if given.entries.get(path) != entry and entry.mode != LINK]
     found = {}
-    for path in sorted(changed)[:_READABLE_FILES]:
+    for path in sorted(changed, key=lambda path: (not path.endswith(b".py"), path))[:_READABLE_FILES]:
         after = final.read(path)
         if len(after) <= _READABLE_BYTES and b"\0" not in after:
             known = set(given.read(path).splitlines()) if path in given.entries else set()
-            found[_shown(path)] = tuple(_shown(line) for line in after.splitlines() if line not in known)
+            lines = tuple(_shown(line) for line in after.splitlines() if line not in known)
+            found[_shown(path)] = AddedCode(text=_shown(after), lines=lines)
     return found
 
 

@@ -13,12 +13,13 @@ from typing import Any
 
 from akbench.audit.auditing import Observed, audit, unavailable_audit
 from akbench.audit.finding import Audit
+from akbench.audit.rules import AddedCode
 from akbench.dataset.assembly import AssembledTask
 from akbench.dataset.environment import PreparedEnvironment
 from akbench.evaluate.judging import ReadyEvaluator, WorkJudgement, judge_work
 from akbench.foreign import cause_of
 from akbench.run.agent_host import AgentHost
-from akbench.run.agent_result import WorkspaceChange, added_lines, agent_result, workspace_changes
+from akbench.run.agent_result import WorkspaceChange, added_code, agent_result, workspace_changes
 from akbench.run.agent_work import AgentWork, Rooms, agent_request, make_rooms
 from akbench.run.collection import keep_files
 from akbench.run.journal import RunFolder
@@ -105,7 +106,7 @@ class _Progress:
     plugin_config: tuple[ConfigState, ...] = ()
     plugin_metrics: Mapping[str, Reading] = field(default_factory=dict)
     changes: tuple[WorkspaceChange, ...] | None = None
-    added_lines: Mapping[str, tuple[str, ...]] | None = None
+    added: Mapping[str, AddedCode] | None = None
     evaluation: WorkJudgement | None = None
     oddities: tuple[str, ...] = ()
     model_source: str | None = None
@@ -298,7 +299,7 @@ def _collect(
     folder.write("diff.patch", captured.patch, "text/x-diff")
     folder.record(FINAL_TREE, f"the agent left the tree {captured.tree.id}", tree=captured.tree.id)
     progress.changes = workspace_changes(equipment.assembled.given, captured.tree)
-    progress.added_lines = added_lines(equipment.assembled.given, captured.tree)
+    progress.added = added_code(equipment.assembled.given, captured.tree)
     progress.oddities += tuple(_oddity(each.path, each.kind, each.detail) for each in captured.oddities)
     if not captured.complete:
         progress.oddities += ("the workspace was too large to read whole",)
@@ -330,7 +331,7 @@ def _audit(spec: RunSpec, folder: RunFolder, progress: _Progress) -> Audit:
         trace=outcome.trace if outcome else (),
         redacted=folder.redacted,
         reports_calls=spec.agent_capabilities.get("tool_trace") == Support.YES,
-        added_lines=progress.added_lines,
+        added=progress.added,
         changes=None if changes is None else {each.path: each.change for each in changes},
         model_requests=progress.model_requests,
     )

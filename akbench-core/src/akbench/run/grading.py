@@ -140,14 +140,17 @@ def changed_tests(before: Iterable[TestResult], after: Iterable[TestResult]) -> 
 
 def grading_folders(run: Path) -> tuple[Path, ...]:
     """The folders of a run's gradings, oldest first. What a killed process left half made is none."""
-    found = [path for path in (run / GRADINGS).glob("*") if path.name.isdigit()]
+    found = [path for path in (run / GRADINGS).glob("*") if path.name.isascii() and path.name.isdecimal()]
     return tuple(sorted(found, key=lambda path: int(path.name)))
 
 
 def clear_drafts(run: Path) -> None:
     """Remove what a killed process left half made. Call it only while nobody else grades the run."""
     for draft in (run / GRADINGS).glob(f"{_DRAFT}*"):
-        shutil.rmtree(draft)
+        if draft.is_dir() and not draft.is_symlink():
+            shutil.rmtree(draft)
+        else:
+            draft.unlink()
 
 
 def keep_grading(run: Path, record: GradingRecord, work: WorkJudgement) -> GradingRecord:

@@ -15,7 +15,7 @@ from pathlib import Path
 from akbench.ownership import Owner
 from akbench.workspace.removal import remove_tree
 
-__all__ = ["PREFIX", "abandoned_folders", "scratch_folder"]
+__all__ = ["PREFIX", "abandoned_folders", "scratch_folder", "unclear_folders"]
 
 PREFIX = "akbench-"
 """How the names of our folders in the system's temporary folder begin."""
@@ -40,20 +40,51 @@ def scratch_folder(prefix: str = PREFIX, parent: Path | None = None) -> Iterator
 
 def abandoned_folders(parent: Path, prefix: str = "") -> tuple[Path, ...]:
     """The scratch folders of this user in `parent` whose harness is gone. What has no marker is not ours to judge."""
+    return tuple(
+        path for path, owner in _marked_folders(parent, prefix) if isinstance(owner, Owner) and owner.is_gone()
+    )
+
+
+def unclear_folders(parent: Path, prefix: str = "") -> tuple[tuple[Path, str], ...]:
+    """Folders of this user in `parent` whose marker names no owner, and why; they may be anybody's."""
+    return tuple((path, owner) for path, owner in _marked_folders(parent, prefix) if isinstance(owner, str))
+
+
+def _marked_folders(parent: Path, prefix: str) -> Iterator[tuple[Path, Owner | str]]:
     if not parent.is_dir():
-        return ()
-    found = (path for path in parent.iterdir() if path.name.startswith(prefix))
-    return tuple(sorted(path for path in found if _is_abandoned(path)))
+        return
+    for path in sorted(path for path in parent.iterdir() if path.name.startswith(prefix)):
+        owner = _owner_of(path)
+        if owner is not None:
+            yield path, owner
 
 
-def _is_abandoned(path: Path) -> bool:
+def _owner_of(path: Path) -> Owner | str | None:
+    """Who made the folder, or what is wrong with its marker; None if it is no scratch folder of this user."""
     try:
         about = path.lstat()
         if not stat.S_ISDIR(about.st_mode) or about.st_uid != os.geteuid():
-            return False
-        descriptor = os.open(path / _MARKER, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:  # removed meanwhile, closed to us, or without a marker
-        return False
-    with os.fdopen(descriptor, "rb") as marker:
-        owner = Owner.parse(marker.read(_MARKER_BYTES).decode("utf-8", "replace"))
-    return owner is not None and owner.is_gone()
+            return None
+        content = _marker_content(path / _MARKER)
+    except FileNotFoundError:  # removed meanwhile, or without a marker
+        return None
+    except OSError as error:
+        return f"{_MARKER} cannot be read: {error.strerror}"
+    if content is None:
+        return f"{_MARKER} is no file of this user"
+    return Owner.parse(content.decode("utf-8", "replace")) or f"{_MARKER} names no owner"
+
+
+def _marker_content(path: Path) -> bytes | None:
+    """What the marker says, without following a link or waiting for a writer; None if it is no file of this user."""
+    if not _is_own_file(path.lstat()):
+        return None
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        return os.read(descriptor, _MARKER_BYTES) if _is_own_file(os.fstat(descriptor)) else None
+    finally:
+        os.close(descriptor)
+
+
+def _is_own_file(about: os.stat_result) -> bool:
+    return stat.S_ISREG(about.st_mode) and about.st_uid == os.geteuid()

@@ -35,9 +35,12 @@ _BOUND = {"memory": "memory_bytes"}
 def adversaries(ctx: click.Context, folder: Path, sandbox: str | None, only: tuple[str, ...], *, as_json: bool) -> None:
     """Write the adversaries into FOLDER (default: akbench-adversaries) and run each against one small task.
 
+    FOLDER is new, empty, or one that this command has written before.
+
     Each tries to be judged better than its work or to get out of its sandbox; honest agents stand beside them. Ends
     with 1 if one of them got what it wanted, left no sign where it should, or an honest one was not believed.
     """
+    _require_room(folder)
     found = _kept(_chosen(only), sandbox)
     environment = f"small-{found[0]}"
     project = write_adversaries(folder, found[1], environment)
@@ -60,6 +63,15 @@ def adversaries(ctx: click.Context, folder: Path, sandbox: str | None, only: tup
         _print(rows)
         click.echo(f"report: {report}" if trouble is None else f"no report: {trouble}")
     ctx.exit(130 if cancelled.is_set() else int(any(row["wrong"] for row in rows)))
+
+
+def _require_room(folder: Path) -> None:
+    """Hostile agents are mixed into nobody's project."""
+    if folder.is_symlink() and not folder.exists():
+        raise InputError("is a link to nothing; name a folder", place=str(folder))
+    if folder.exists() and any(folder.iterdir()) and not (folder / EXPERIMENT).is_file():
+        mend = "name a new or empty folder, or one that this command has written before"
+        raise InputError(f"holds something else, and hostile agents are to be written here; {mend}", place=str(folder))
 
 
 def _chosen(only: tuple[str, ...]) -> tuple[Adversary, ...]:
