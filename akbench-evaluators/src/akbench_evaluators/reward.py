@@ -30,10 +30,6 @@ _RECORDS: Shapes = {
     "unstartable": {"reason": (str,)},
     "ended": {"exit_code": (int,), "rewards": (dict,)},
 }
-    "started": {},
-    "unstartable": {"reason": (str,)},
-    "ended": {"exit_code": (int,), "rewards": (dict,)},
-}
 _REWARD = "reward"
 """The name that counts where a file holds several numbers."""
 
