@@ -76,3 +76,9 @@ def test_the_strongest_environment_confines_where_that_is_possible_and_says_why_
 
 def _sandbox(name: str) -> Sandbox:
     return Catalogue.load().sandbox(name)[1]
+
+
+def test_a_task_with_an_image_needs_a_sandbox_that_runs_it_and_is_told_why_none_does(monkeypatch, tmp_path):
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/none.sock")
+    with pytest.raises(HostError, match=r"runs images of tasks works here: .*bubblewrap: it runs no images"):
+        strongest_environment(Catalogue.load(), task_images=True)

@@ -21,3 +21,7 @@ class TestStaticAnalysis(EvaluatorContract):
 
 class TestDiff(EvaluatorContract):
     descriptor = "akbench_evaluators:descriptors/diff.yaml"
+
+
+class TestReward(EvaluatorContract):
+    descriptor = "akbench_evaluators:descriptors/reward.yaml"

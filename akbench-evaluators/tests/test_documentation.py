@@ -42,7 +42,7 @@ def test_every_evaluator_of_the_distribution_is_shown():
         for text in EXAMPLES
         for each in EvaluatorPart.model_validate(parse(text, PAGE.name).data["evaluator"]).parts
     }
-    assert shown == {"pytest", "command", "python", "static-analysis", "diff"}
+    assert shown == {"pytest", "command", "python", "static-analysis", "diff", "reward"}
 
 
 def test_the_check_script_shown_judges_a_shop(tmp_path: Path):

@@ -10,7 +10,7 @@ from akbench.catalogue import Adapter, Catalogue
 from akbench.descriptors.kinds import EnvironmentDescriptor
 from akbench.descriptors.snapshot import Snapshot
 from akbench.sandbox.environment import EnvironmentSandbox
-from akbench.spec import HostError, InputError, Problem
+from akbench.spec import TASK_IMAGES, HostError, InputError, Problem
 
 __all__ = ["AUTO", "ReadyEnvironment", "ready_environment", "strongest_environment"]
 
@@ -56,18 +56,22 @@ def ready_environment(name: str, catalogue: Catalogue) -> ReadyEnvironment:
     return found
 
 
-def strongest_environment(catalogue: Catalogue) -> ReadyEnvironment:
+def strongest_environment(catalogue: Catalogue, *, task_images: bool = False) -> ReadyEnvironment:
     """The first default environment that works here: of confining sandboxes first, in the order of their registration.
 
-    Raises `HostError` if none does.
+    With `task_images` only of those that run tasks in images of their own. Raises `HostError` if none does.
     """
     problems: list[str] = []
     for name in sorted(catalogue.sandbox_names(), key=lambda each: not catalogue.sandbox(each)[1].bounded):
+        if task_images and TASK_IMAGES not in catalogue.sandbox(name)[1].honours:
+            problems.append(f"{name}: it runs no images of tasks")
+            continue
         found = _tried(name, catalogue, passed_over=tuple(problems))
         if isinstance(found, ReadyEnvironment):
             return found
         problems.append(f"{name}: {found}")
-    raise HostError("no sandbox works here: " + "; ".join(problems))
+    what = "no sandbox that runs images of tasks works here: " if task_images else "no sandbox works here: "
+    raise HostError(what + "; ".join(problems))
 
 
 def _tried(name: str, catalogue: Catalogue, passed_over: tuple[str, ...] = ()) -> ReadyEnvironment | str:

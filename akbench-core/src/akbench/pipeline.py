@@ -18,7 +18,7 @@ from akbench.catalogue import Adapter, Catalogue, Probing
 from akbench.cleaning import clean, remnants
 from akbench.dataset.assembly import AssembledTask, assemble
 from akbench.dataset.dataset import UNWRITTEN, Dataset, Task, find_dataset, load_dataset
-from akbench.dataset.environment import PreparedEnvironment, prepare_environment
+from akbench.dataset.environment import PreparedEnvironment, environment_key, prepare_environment
 from akbench.descriptors.configuration import NamedVariable
 from akbench.descriptors.kinds import ExperimentDescriptor, RuntimeDescriptor
 from akbench.descriptors.snapshot import Snapshot, load
@@ -33,7 +33,10 @@ from akbench.run.execution import Equipment, Upstream, execute
 from akbench.run.journal import RunFolder
 from akbench.run.record import Event, ExperimentEnd, ExperimentRecord, RunResult, RunSpec
 from akbench.run.runtime_work import ReadyPlugin, ReadyRuntime
+from akbench.sandbox.image_context import check_context
+from akbench.sandbox.task_image import TaskSandbox, image_environment, image_key
 from akbench.spec import (
+    TASK_IMAGES,
     AkbenchError,
     HostError,
     InputError,
@@ -61,6 +64,8 @@ __all__ = [
     "clean_quietly",
     "load_experiment",
     "make_ready",
+    "prepared_key",
+    "require_python",
     "run_experiment",
 ]
 
@@ -103,11 +108,12 @@ class Loaded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadyTask:
-    """A task with everything it needs built."""
+    """A task with everything it needs built; all of its processes run in `sandbox`."""
 
     assembled: AssembledTask
     snapshot: TreeSnapshot
     environment: PreparedEnvironment
+    sandbox: Sandbox
     evaluators: tuple[ReadyEvaluator, ...]
 
 
@@ -141,15 +147,17 @@ def load_experiment(project: Project, path: Path, catalogue: Catalogue) -> Loade
             raise
         raise experiment.document.error(error.message, ("experiment", "dataset", "id")) from error
     dataset = load_dataset(folder)
-    for task in select_tasks(experiment, dataset):
+    tasks = select_tasks(experiment, dataset)
+    for task in tasks:
         check_task(task, catalogue)
-    environment = _environment(experiment, catalogue)
+    environment = _environment(experiment, catalogue, tasks)
     resolved = ResolvedEnvironment(
         id=environment.id,
         sandbox=environment.sandbox_id,
         bounded=environment.sandbox.bounded,
         shortcomings=_shortcomings(environment),
         unkept=environment.unkept,
+        task_images=TASK_IMAGES in environment.sandbox.honours,
     )
     probes = _probes(experiment, catalogue, environment.sandbox)
     plan = plan_experiment(experiment, catalogue, dataset, resolved, probes)
@@ -199,10 +207,13 @@ def _probes(experiment: Snapshot[ExperimentDescriptor], catalogue: Catalogue, sa
     return found
 
 
-def _environment(experiment: Snapshot[ExperimentDescriptor], catalogue: Catalogue) -> ReadyEnvironment:
+def _environment(
+    experiment: Snapshot[ExperimentDescriptor], catalogue: Catalogue, tasks: tuple[Task, ...]
+) -> ReadyEnvironment:
     wanted = experiment.model.experiment.isolation.environment
     if wanted == AUTO:
-        return strongest_environment(catalogue)
+        images = any(task.descriptor.task.environment.has_image for task in tasks)
+        return strongest_environment(catalogue, task_images=images)
     try:
         return ready_environment(wanted, catalogue)
     except InputError as error:
@@ -278,26 +289,26 @@ def check_task(task: Task, catalogue: Catalogue) -> None:
     task_evaluators(task, catalogue)
 
 
-def make_ready(task: Task, dataset: Dataset, catalogue: Catalogue, cache: Path) -> ReadyTask:
-    """Build what a task needs: trees, snapshot, prepared environment. Nothing is built twice.
+def make_ready(task: Task, dataset: Dataset, catalogue: Catalogue, cache: Path, sandbox: Sandbox) -> ReadyTask:
+    """Build what a task needs to run in `sandbox`: trees, snapshot, prepared environment. Nothing is built twice.
 
     Raises `InputError` with the place in the task's files, `HostError` when the cache cannot be used.
     """
     with cache_faults(cache):
-        return _ready_task(task, dataset, catalogue, cache)
+        return _ready_task(task, dataset, catalogue, cache, sandbox)
 
 
-def _ready_task(task: Task, dataset: Dataset, catalogue: Catalogue, cache: Path) -> ReadyTask:
+def _ready_task(task: Task, dataset: Dataset, catalogue: Catalogue, cache: Path, sandbox: Sandbox) -> ReadyTask:
     assembled = assemble(task, dataset, cache)
+    snapshot = take_snapshot(assembled.given, cache)
+    evaluators = task_evaluators(task, catalogue)
     wanted = task.descriptor.task.environment
-    repository = task.repository.repository
     try:
-        environment = prepare_environment(
-            python=wanted.python,
-            requirements=wanted.requirements,
-            cache=cache,
-            forbidden=repository.name,
-        )
+        if wanted.dockerfile is not None:
+            check_context(assembled, snapshot, cache)
+        environment = _prepared(task, cache, sandbox)
+        if environment.image is not None:
+            require_python(environment, evaluators)
     except InputError as error:
         raise task.snapshot.document.error(str(error), ("task", "environment")) from error
     except HostError as error:
@@ -305,10 +316,45 @@ def _ready_task(task: Task, dataset: Dataset, catalogue: Catalogue, cache: Path)
         raise HostError(f"{place}: {error}") from error
     return ReadyTask(
         assembled=assembled,
-        snapshot=take_snapshot(assembled.given, cache),
+        snapshot=snapshot,
         environment=environment,
-        evaluators=task_evaluators(task, catalogue),
+        sandbox=TaskSandbox(sandbox, environment.image, wanted.workspace) if environment.image else sandbox,
+        evaluators=evaluators,
     )
+
+
+def _prepared(task: Task, cache: Path, sandbox: Sandbox) -> PreparedEnvironment:
+    wanted = task.descriptor.task.environment
+    if wanted.has_image:
+        return image_environment(wanted, task.folder, sandbox, cache)
+    return prepare_environment(
+        python=wanted.python,
+        requirements=wanted.requirements,
+        cache=cache,
+        forbidden=task.repository.repository.name,
+    )
+
+
+def prepared_key(task: Task, sandbox: Sandbox) -> str:
+    """The key of the task's prepared environment, as it would be here. Raises as `make_ready` does."""
+    wanted = task.descriptor.task.environment
+    if wanted.has_image:
+        return image_key(wanted, task.folder, sandbox)
+    return environment_key(python=wanted.python, requirements=wanted.requirements)
+
+
+def require_python(environment: PreparedEnvironment, evaluators: tuple[ReadyEvaluator, ...]) -> None:
+    """Raise `InputError` for an evaluator that needs what the image has not: nobody installs anything into it."""
+    for each in evaluators:
+        name = each.part.adapter
+        if (each.evaluator.needs_python or each.evaluator.needs_packages) and environment.python is None:
+            raise InputError(f"the image has no python3 on its PATH, which evaluator {name!r} needs; install it there")
+        for package in each.evaluator.needs_packages:
+            if package not in environment.packages:
+                raise InputError(
+                    f"the Python of the image ({environment.python}) has no {package}, which evaluator {name!r} needs; "
+                    "install it there"
+                )
 
 
 def clean_quietly(project: Project, environment: ReadyEnvironment) -> None:
@@ -331,9 +377,11 @@ def run_experiment(loaded: Loaded, observer: Observer, cancelled: threading.Even
     ready: dict[str, ReadyTask] = {}
     for task in loaded.tasks():
         observer.preparing(f"task {task.descriptor.id}")
-        ready[task.descriptor.id] = make_ready(task, loaded.dataset, loaded.catalogue, cache)
+        ready[task.descriptor.id] = make_ready(
+            task, loaded.dataset, loaded.catalogue, cache, loaded.environment.sandbox
+        )
     with _upstream(loaded) as upstream, Index.open(loaded.project.data) as index:
-        record = _experiment_record(loaded, index.next_experiment_id())
+        record = _experiment_record(loaded, index.next_experiment_id(), ready)
         folder = ExperimentFolder(loaded.project.data, record.id)
         with folder.hold():
             folder.begin(record)
@@ -422,7 +470,7 @@ def _equipment(context: _Context, run: PlannedRun, variant: Variant) -> Equipmen
         runtime=agent.runtime,
         plugins=agent.plugins,
         evaluators=ready.evaluators,
-        sandbox=context.loaded.environment.sandbox,
+        sandbox=ready.sandbox,
         upstream=context.upstream,
         declared=agent.declared,
         metrics=context.metrics,
@@ -448,11 +496,12 @@ def _run_spec(context: _Context, run: PlannedRun, variant: Variant) -> RunSpec:
         tree=ready.snapshot.tree,
         commit=ready.snapshot.commit,
         environment=ready.environment.key,
+        image=ready.environment.image,
         python_version=platform.python_version(),
         evaluator="+".join(each.part.adapter for each in ready.evaluators),
         evaluator_version="+".join(each.version for each in ready.evaluators),
         sandbox=loaded.plan.sandbox,
-        sandbox_facts=loaded.environment.facts,
+        sandbox_facts=_sandbox_facts(loaded, ready),
         agent_version=agent.version,
         agent_facts=agent.facts,
         agent_capabilities=agent.capabilities,
@@ -464,6 +513,12 @@ def _run_spec(context: _Context, run: PlannedRun, variant: Variant) -> RunSpec:
         host={"system": platform.system(), "release": platform.release(), "machine": platform.machine()},
         created_at=datetime.now(UTC),
     )
+
+
+def _sandbox_facts(loaded: Loaded, ready: ReadyTask) -> Mapping[str, str]:
+    """What the probe found, but for the image in the place of the sandbox's own."""
+    image = ready.environment.image
+    return loaded.environment.facts if image is None else {**loaded.environment.facts, "image": image}
 
 
 def _ready_agents(loaded: Loaded) -> dict[str, _ReadyAgent]:
@@ -576,7 +631,7 @@ def _key(loaded: Loaded, name: str | None) -> str | None:
     return key
 
 
-def _experiment_record(loaded: Loaded, experiment_id: str) -> ExperimentRecord:
+def _experiment_record(loaded: Loaded, experiment_id: str, ready: Mapping[str, ReadyTask]) -> ExperimentRecord:
     model = loaded.experiment.model
     return ExperimentRecord(
         id=experiment_id,
@@ -591,6 +646,7 @@ def _experiment_record(loaded: Loaded, experiment_id: str) -> ExperimentRecord:
         plan=loaded.plan,
         snapshots=_snapshots(loaded),
         extensions=_extensions(loaded),
+        images={name: each.environment.image for name, each in ready.items() if each.environment.image},
     )
 
 

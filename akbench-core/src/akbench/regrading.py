@@ -26,7 +26,7 @@ from akbench.run.grading import GradedVerdict, GradingRecord, changed_tests, cle
 from akbench.run.lifecycle import RunState
 from akbench.run.record import FINAL_TREE, ExperimentRecord, RunResult, RunSpec
 from akbench.run.verdict import EVALUATED, judged_verdict
-from akbench.spec import HostError, InputError, Outcome, Sandbox
+from akbench.spec import HostError, InputError, Outcome
 from akbench.store.folder import ExperimentFolder, stored_bytes
 from akbench.store.gradings import read_gradings
 from akbench.store.query import Store
@@ -93,7 +93,6 @@ class _Bench:
     dataset: Dataset
     catalogue: Catalogue
     ready: Mapping[str, ReadyTask]
-    sandbox: Sandbox
     sandbox_name: str
     project: Project
     cancelled: threading.Event
@@ -183,20 +182,19 @@ def _bench(
     cancelled: threading.Event,
 ) -> _Bench:
     dataset = load_dataset(find_dataset(project.root, record.dataset_id))
+    # Of the experiment's own choosing, not of the machine's: work of unknown origin runs nowhere else.
+    environment = ready_environment(record.plan.environment, catalogue)
     ready = {}
     for task_id in dict.fromkeys(work.spec.task.id for work in works):
         task = dataset.task(task_id)
         check_task(task, catalogue)
         observer.preparing(f"task {task_id}")
-        ready[task_id] = make_ready(task, dataset, catalogue, cache_folder())
+        ready[task_id] = make_ready(task, dataset, catalogue, cache_folder(), environment.sandbox)
     _require_same_trees(works, ready)
-    # Of the experiment's own choosing, not of the machine's: work of unknown origin runs nowhere else.
-    environment = ready_environment(record.plan.environment, catalogue)
     return _Bench(
         dataset=dataset,
         catalogue=catalogue,
         ready=ready,
-        sandbox=environment.sandbox,
         sandbox_name=environment.sandbox_id,
         project=project,
         cancelled=cancelled,
@@ -257,7 +255,7 @@ def _judged(bench: _Bench, work: _Work, final: Tree, scratch: Path) -> WorkJudge
         final=final,
         evaluators=ready.evaluators,
         environment=ready.environment,
-        sandbox=bench.sandbox,
+        sandbox=ready.sandbox,
         scratch=scratch / "evaluation",
         cancelled=bench.cancelled,
         quarantined=quarantined(ready.assembled.task, bench.catalogue),

@@ -11,7 +11,7 @@ import threading
 from dataclasses import replace
 
 from akbench.sandbox.local import LocalSandbox
-from akbench.spec import Limits, Problem, SandboxProbe
+from akbench.spec import Limits, Problem, SandboxImage, SandboxProbe
 from akbench.testing import SandboxContract
 
 
@@ -30,6 +30,14 @@ class TestSandboxWithoutMend(Lies):
     class adapter(LocalSandbox):
         def probe(self, image=None):
             return SandboxProbe(problems=(Problem(message="it is broken", mend=""),))
+
+
+class TestSandboxFindsEveryImage(Lies):
+    fails = "test_an_image_that_is_not_there_is_refused"
+
+    class adapter(LocalSandbox):
+        def find_image(self, name):
+            return SandboxImage(id=name, environ={}, workdir="/", interpreter=("python3",))
 
 
 class TestSandboxHidesExitCodes(Lies):

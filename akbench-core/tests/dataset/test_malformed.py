@@ -62,6 +62,18 @@ def related(text: str) -> Break:
     return task("  difficulty:", f"  relations: {text}\n  difficulty:")
 
 
+def environment(text: str, *, dockerfile: str = "environment/Dockerfile") -> Break:
+    """The task's environment is `text`, and a Dockerfile lies there."""
+
+    def change(folder: Path) -> None:
+        path = folder / TASK / "task.yaml"
+        before, _, rest = path.read_text().partition('    python: "3.12"')
+        path.write_text(f"{before}    {text}\n{rest[rest.index('  protected') :]}")
+        write(f"{TASK}/{dockerfile}", "FROM scratch\n")(folder)
+
+    return change
+
+
 FAULTS: dict[str, tuple[Break, str, str]] = {
     "no YAML": (edit("dataset.yaml", "title: ", "title: ["), "dataset.yaml:8:", ""),
     "no licence": (edit("dataset.yaml", "license: CC0-1.0", "# "), "dataset.yaml:4:1", "missing key 'license'"),
@@ -80,6 +92,47 @@ FAULTS: dict[str, tuple[Break, str, str]] = {
     "a number for a version": (task('"3.12"', "3.12"), "task.yaml:10:13", 'write it in quotes: "3.12"'),
     "a path that leads out": (task('["."]', '["../x"]'), "task.yaml:13:19", "stays inside"),
     "a glob that matches nothing": (task('"tests/**"', '"./tests"'), "task.yaml:14:15", "matches nothing"),
+    "an image beside a Python": (
+        task('    python: "3.12"', '    image: x:1\n    python: "3.12"'),
+        "task.yaml:11:13",
+        "brings its own",
+    ),
+    "an image beside a Dockerfile": (
+        environment("image: x:1\n    dockerfile: environment/Dockerfile"),
+        "task.yaml:10:12",
+        "stands beside dockerfile",
+    ),
+    "an image that is none": (environment("image: -x y"), "task.yaml:10:12", "names no image"),
+    "a workspace without an image": (
+        task('    python: "3.12"', '    workspace: /app\n    python: "3.12"'),
+        "task.yaml:10:16",
+        "only an image",
+    ),
+    "a workspace over the system": (
+        environment("image: x:1\n    workspace: /usr"),
+        "task.yaml:11:16",
+        "folder of its own",
+    ),
+    "a workspace that leads back": (
+        environment("image: x:1\n    workspace: /a/../b"),
+        "task.yaml:11:16",
+        "folder of its own",
+    ),
+    "a Dockerfile that is not there": (
+        environment("dockerfile: environment/Other"),
+        "task.yaml:10:17",
+        "there is no file",
+    ),
+    "a Dockerfile beside the solution": (
+        environment("dockerfile: Dockerfile", dockerfile="Dockerfile"),
+        "task.yaml:10:17",
+        "the task's folder holds what the agent must not see",
+    ),
+    "a Dockerfile among hidden tests": (
+        environment("dockerfile: hidden_tests/Dockerfile", dockerfile="hidden_tests/Dockerfile"),
+        "task.yaml:10:17",
+        "hidden_tests/ holds what the agent must not see",
+    ),
     "no time": (task("timeout_seconds: 600", "timeout_seconds: 0"), "task.yaml:15:29", "greater than 0"),
     "a relation to no task": (related("{same: [slug-01]}"), "task.yaml:7:22", "did you mean 'slug-001'?"),
     "a relation to itself": (related("{related: [slug-001]}"), "task.yaml:7:25", "to itself"),

@@ -11,6 +11,7 @@ from akbench.dataset.dataset import Dataset, load_dataset
 from akbench.descriptors.document import parse
 from akbench.descriptors.kinds import ExperimentDescriptor
 from akbench.descriptors.snapshot import load_document
+from akbench.descriptors.task import TaskEnvironment
 from akbench.experiment.plan import Plan
 from akbench.experiment.planner import ResolvedEnvironment, plan_experiment
 from akbench.spec import CAPABILITIES, InputError, PlanRejectedError, Probe, Problem, Support
@@ -133,6 +134,18 @@ def test_only_contestants_are_given_a_model(catalogue, dataset):
         "oracle": False,
         "noop": False,
     }
+
+
+@pytest.mark.parametrize("mode", ["strict", "best_effort"])
+def test_a_task_with_an_image_is_refused_where_no_image_can_be_run(catalogue, dataset, mode):
+    (task,) = dataset.tasks
+    part = task.descriptor.task.model_copy(update={"environment": TaskEnvironment(image="x:1")})
+    snapshot = replace(task.snapshot, model=task.descriptor.model_copy(update={"task": part}))
+    imaged = replace(dataset, tasks=(replace(task, snapshot=snapshot),))
+    text = EXPERIMENT + f"  isolation: {{environment: bubblewrap}}\n  requires: {{mode: {mode}}}\n"
+    with pytest.raises(PlanRejectedError, match=r"e\.yaml:21:28: task 'greet-001' runs in an image .*task\.yaml:9:5"):
+        plan(text, catalogue, imaged)
+    assert plan(text, catalogue, imaged, replace(SANDBOX, task_images=True)).tasks[0].id == "greet-001"
 
 
 def test_an_unconfined_sandbox_is_a_warning_of_the_plan(catalogue, dataset):

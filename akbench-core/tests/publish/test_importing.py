@@ -1,5 +1,6 @@
 """Writing what an importer read: the agent's part holds nothing of the others."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +10,17 @@ from akbench.dataset.assembly import assemble
 from akbench.dataset.dataset import Task, load_dataset
 from akbench.dataset.tree import FILE, Tree
 from akbench.publish.importing import DatasetWriter, Written
-from akbench.spec import GitRepository, HostError, ImportedDataset, ImportedTask, InputError
+from akbench.sandbox.local import LocalSandbox
+from akbench.spec import (
+    GitRepository,
+    HostError,
+    ImageFolder,
+    ImportedDataset,
+    ImportedImage,
+    ImportedTask,
+    InputError,
+    SolutionScript,
+)
 from akbench.workspace.reference import reference_solution
 from akbench.workspace.snapshot import take_snapshot
 
@@ -54,13 +65,18 @@ def imported(*tasks: ImportedTask) -> ImportedDataset:
     )
 
 
+def writer_in(folder: Path, fetch: Callable[[GitRepository], Tree]) -> DatasetWriter:
+    places = (folder / "sums", folder / "cache", folder / "scratch")
+    return DatasetWriter(*places, fetch=fetch, check=check, sandbox=LocalSandbox)
+
+
 def written(folder: Path, *tasks: ImportedTask) -> Written:
     def fetch(repository: GitRepository) -> Tree:
         assert repository.url == "https://host.invalid/repo"
         return Tree.of({b"calc.py": (FILE, BROKEN)})
 
     (folder / "scratch").mkdir()
-    writer = DatasetWriter(folder / "sums", folder / "cache", folder / "scratch", fetch=fetch, check=check)
+    writer = writer_in(folder, fetch)
     return writer.write(imported(*tasks), "sums")
 
 
@@ -130,6 +146,31 @@ def test_when_nothing_is_left_every_reason_is_told(tmp_path: Path):
         written(tmp_path, replace(TASK, hidden_tests={}))
 
 
+SCRIPT = SolutionScript(argv=("sh", "/solution/solve.sh"), place="/solution", files={"solve.sh": b"true"})
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"image": ImportedImage(reference="x:1")}, "it needs its image: LocalSandbox runs no images of tasks"),
+        ({"image": ImportedImage(files={"Dockerfile": b"FROM scratch"})}, "it needs its image: LocalSandbox builds no"),
+        ({"repository": ImageFolder()}, "its repository lies in an image, and it names none"),
+        ({"solution": SCRIPT}, "its solution runs in an image, and it names none"),
+    ],
+)
+def test_what_needs_an_image_is_refused_where_there_is_none(tmp_path: Path, changes, reason):
+    assert reason in written(tmp_path, TASK, replace(TASK, id="imaged", **changes)).refused["imaged"]
+
+
+def test_checks_take_the_place_of_hidden_tests_and_are_not_given(tmp_path: Path):
+    task = replace(TASK, hidden_tests={}, checks={"deep/check.sh": TEST})
+    assert written(tmp_path, task).tasks == ("add",)
+    assert (tmp_path / "sums/bug_fix/add/checks/deep/check.sh").read_bytes() == TEST
+    given = replace(task, id="told", repository={"calc.py": BROKEN, "copy.sh": TEST})
+    (tmp_path / "other").mkdir()
+    assert "is the same as deep/check.sh" in written(tmp_path / "other", TASK, given).refused["told"]
+
+
 def test_two_tasks_of_one_name_are_not_mixed(tmp_path: Path):
     found = written(tmp_path, TASK, replace(TASK, title="Another"), replace(TASK, hidden_tests={}))
     assert found.tasks == ("add",)
@@ -142,7 +183,7 @@ def test_a_repository_that_cannot_be_had_stops_no_other_task(tmp_path: Path):
         raise HostError("no network")
 
     (tmp_path / "scratch").mkdir()
-    writer = DatasetWriter(tmp_path / "sums", tmp_path / "cache", tmp_path / "scratch", fetch=fetch, check=check)
+    writer = writer_in(tmp_path, fetch)
     away = replace(TASK, id="away", repository=GitRepository(url="https://host.invalid/repo", commit="a" * 40))
     assert writer.write(imported(away, TASK), "sums") == Written(tasks=("add",), refused={"away": "no network"})
     with pytest.raises(HostError, match=r"no task of it can be imported:\n  away: no network"):

@@ -32,6 +32,6 @@ def akbench_register_dataset_importers() -> list[DatasetImporterRecord]:
         DatasetImporterRecord(
             id="harbor",
             target="akbench_datasets.harbor:read_harbor",
-            summary="Harbor task folders, as far as they can be used without their image",
+            summary="Harbor task folders, with their image where a sandbox builds it",
         ),
     ]

@@ -7,7 +7,7 @@ from akbench.spec import EvaluatorRecord, hookimpl
 
 @hookimpl
 def akbench_register_evaluators() -> list[EvaluatorRecord]:
-    """The evaluators `pytest`, `command`, `python`, `static-analysis` and `diff`."""
+    """The evaluators `pytest`, `command`, `python`, `static-analysis`, `diff` and `reward`."""
     return [
         EvaluatorRecord(
             id="pytest",
@@ -38,5 +38,11 @@ def akbench_register_evaluators() -> list[EvaluatorRecord]:
             target="akbench_evaluators.diff:DiffEvaluator",
             summary="Measures how much was changed, where, and what was left lying about",
             descriptors=("akbench_evaluators:descriptors/diff.yaml",),
+        ),
+        EvaluatorRecord(
+            id="reward",
+            target="akbench_evaluators.reward:RewardEvaluator",
+            summary="Runs a command of the task's own that writes its reward into a file",
+            descriptors=("akbench_evaluators:descriptors/reward.yaml",),
         ),
     ]

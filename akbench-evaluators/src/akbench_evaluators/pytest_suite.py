@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Collection, Mapping
 from pathlib import PurePosixPath
+from typing import ClassVar
 
 from akbench.spec import (
     EvaluationEvidence,
@@ -19,7 +20,7 @@ from akbench.spec import (
 from akbench_evaluators.config import flag, reject_unknown_keys, require_seconds, texts
 from akbench_evaluators.node_ids import path_of
 from akbench_evaluators.process_ending import judge_unstarted
-from akbench_evaluators.shipment import runner_argv, runner_files
+from akbench_evaluators.shipment import runner_files, suite_argv
 from akbench_evaluators.signed_report import read_report
 from akbench_evaluators.suite_verdict import RECORDS, Suite, SuiteRun, judge_suite
 
@@ -36,6 +37,8 @@ _STEERING = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
 
 class PytestEvaluator(Evaluator):
     """Runs the selected tests with the pytest of the task's environment."""
+
+    needs_packages: ClassVar[tuple[str, ...]] = ("pytest",)
 
     def check_config(self, config: Mapping[str, JsonValue]) -> None:
         """Raise `InputError` with the key and the mend if `config` cannot be used."""
@@ -70,7 +73,7 @@ class PytestEvaluator(Evaluator):
             "hidden_files": request.hidden_files if flag(request.config, "random_names", default=True) else (),
         }
         return EvaluationInvocation(
-            argv=runner_argv(request),
+            argv=suite_argv(request),
             environ=_environ(request.environ),
             files={**runner_files(*_RUNNER, settings={}), _INI: b"[pytest]\n"},
             stdin=json.dumps(settings).encode(),

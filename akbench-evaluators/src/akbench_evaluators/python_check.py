@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, ClassVar
 
 from akbench.spec import (
     EvaluationEvidence,
@@ -39,6 +39,8 @@ _RUNNER = ("check_runner", "concealed_input", "hiding", "product", "product_serv
 
 class PythonCheck(Evaluator):
     """Runs a function ``check(product, report)`` that reaches the product's code in other processes alone."""
+
+    needs_python: ClassVar[bool] = True
 
     def check_config(self, config: Mapping[str, JsonValue]) -> None:
         """Raise `InputError` with the key and the mend if `config` cannot be used."""

@@ -10,7 +10,7 @@ from importlib import resources
 
 from akbench.spec import EvaluationRequest
 
-__all__ = ["runner_argv", "runner_files"]
+__all__ = ["runner_argv", "runner_files", "suite_argv"]
 
 _PACKAGE = "akbench_evaluators"
 _ARCHIVE = "akbench_check.pyz"
@@ -19,8 +19,20 @@ _ARCHIVE_TIME = (1980, 1, 1, 0, 0, 0)
 
 
 def runner_argv(request: EvaluationRequest) -> tuple[str, ...]:
-    """Start the shipped runner in the task's interpreter, cut off from PYTHON* variables, user site and workspace."""
-    return (request.python, "-I", "-B", f"{request.tools}/{_ARCHIVE}", f"{request.tools}/{_SETTINGS}")
+    """Start the shipped runner, cut off from PYTHON* variables, user site and workspace.
+
+    It needs the standard library only: where the task's interpreter is a foreign one, or missing, another one runs it.
+    """
+    return (*(request.runner or (request.python,)), *_arguments(request))
+
+
+def suite_argv(request: EvaluationRequest) -> tuple[str, ...]:
+    """Start it in the task's own interpreter, whose packages it needs, cut off as well."""
+    return (request.python, *_arguments(request))
+
+
+def _arguments(request: EvaluationRequest) -> tuple[str, ...]:
+    return ("-I", "-B", f"{request.tools}/{_ARCHIVE}", f"{request.tools}/{_SETTINGS}")
 
 
 def runner_files(runner: str, *needed: str, settings: Mapping[str, object]) -> dict[str, bytes]:

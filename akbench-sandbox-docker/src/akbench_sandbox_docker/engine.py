@@ -24,6 +24,7 @@ from akbench_sandbox_docker.image import own_image, stamp
 from akbench_sandbox_docker.where import lack
 
 __all__ = [
+    "IMAGE",
     "LABEL",
     "OWNER",
     "Container",
@@ -39,8 +40,9 @@ LABEL = "akbench"
 """What every container of ours is labelled with, value 1."""
 OWNER = "akbench.owner"
 """The label that holds the `Owner`."""
+IMAGE = "akbench.image"
+"""What every image of ours is labelled with. Not `LABEL`: a container has the labels of its image as well."""
 _STAMP = "akbench.stamp"
-_IMAGE = "akbench.image"  # not LABEL: every container of the image has the image's labels
 _REPOSITORY = "akbench-sandbox"
 _REMOVAL_SECONDS = 60.0
 _POLL_SECONDS = 0.05
@@ -116,7 +118,7 @@ def _made(api: docker.APIClient, uid: int, mark: str) -> str:
             archive,
             repository=_REPOSITORY,
             tag=tag,
-            changes=[f"LABEL {_IMAGE}=1", f"LABEL {mark}", "ENV PATH=/usr/bin:/bin"],
+            changes=[f"LABEL {IMAGE}=1", f"LABEL {mark}", "ENV PATH=/usr/bin:/bin"],
         )
     if "error" in str(said):
         raise HostError(f"the engine did not take AK-Bench's own image: {said}")

@@ -23,7 +23,7 @@ from typing import IO
 from akbench.sandbox import layout
 from akbench.spec import HostError
 
-__all__ = ["Image", "own_image", "stamp"]
+__all__ = ["Image", "libraries_of", "own_image", "stamp"]
 
 _TOOLS = tuple(Path(__file__).with_name("tools.txt").read_text(encoding="ascii").split())
 _TOP_LEVEL = ("/bin", "/sbin", "/lib", "/lib64")
@@ -235,7 +235,7 @@ def _place_python(image: Image) -> None:
 
 def _place_libraries(image: Image) -> None:
     programs = [path for path, entry in image.entries.items() if entry.source is not None and _is_elf(entry.source)]
-    found = sorted(set(_needed(programs)))
+    found = sorted(set(libraries_of(programs)))
     for library in found:
         image.place(library)
     system = {Path(path).parent for path in found if Path(path).name.startswith("libc.so")}
@@ -251,7 +251,8 @@ def _is_elf(path: Path) -> bool:
         return file.read(len(_ELF)) == _ELF
 
 
-def _needed(programs: Iterable[str]) -> list[str]:
+def libraries_of(programs: Iterable[str]) -> list[str]:
+    """The loader and the libraries that these dynamic programs and modules need."""
     try:
         # Exit code 1: one of them is static, and has no libraries.
         done = subprocess.run(["ldd", *programs], capture_output=True, text=True, check=False)

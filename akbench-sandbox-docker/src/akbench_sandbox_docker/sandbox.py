@@ -14,17 +14,21 @@ from typing import TYPE_CHECKING, Any
 from akbench.sandbox import layout
 from akbench.sandbox.process import SUPERVISED, WARDEN, Handover, hand_over, supervise
 from akbench.spec import (
+    TASK_IMAGES,
     Bind,
     HostError,
+    InputError,
     Leftover,
     Limits,
     Problem,
     ProcessEvidence,
     Sandbox,
+    SandboxImage,
     SandboxProbe,
     SandboxRequest,
 )
 from akbench.workspace.scratch import scratch_folder
+from akbench_sandbox_docker import carried
 from akbench_sandbox_docker.where import lack
 
 if TYPE_CHECKING:
@@ -92,7 +96,10 @@ class DockerSandbox(Sandbox):
     """
 
     bounded = True
-    honours = SUPERVISED | {"cpus", "image", "memory_bytes", "processes"}
+    honours = SUPERVISED | {"cpus", "image", "memory_bytes", "processes", TASK_IMAGES}
+
+    def __init__(self) -> None:
+        self._tried: set[str] = set()
 
     def probe(self, image: str | None = None) -> SandboxProbe:
         """Run a process inside and compare what it finds with what is promised."""
@@ -110,11 +117,47 @@ class DockerSandbox(Sandbox):
         except HostError as error:
             return SandboxProbe(problems=(Problem(message=str(error), mend=_START),))
         facts |= {"image": identity, "uid": str(layout.host_uid()), "not_enforced": _NOT_ENFORCED}
-        return SandboxProbe(problems=tuple(problems) or self._try(image), facts=facts)
+        return SandboxProbe(problems=tuple(problems) or self._try(image, (layout.interpreter(),)), facts=facts)
 
-    def _try(self, image: str | None) -> tuple[Problem, ...]:
+    def find_image(self, name: str) -> SandboxImage:
+        """The image that a task names; see `Sandbox.find_image`."""
+        from akbench_sandbox_docker.engine import MissingImageError, connected, image_id
+
+        with connected() as api:
+            try:
+                identity = image_id(api, name)
+            except MissingImageError as error:
+                raise HostError(f"{error}. {error.mend}") from error
+            return self._task_image(api, identity)
+
+    def build_image(self, context: Path, dockerfile: str) -> SandboxImage:
+        """The image that a task describes; see `Sandbox.build_image`."""
+        from akbench_sandbox_docker.building import built_image
+        from akbench_sandbox_docker.engine import connected
+
+        with connected() as api:
+            return self._task_image(api, built_image(api, context, dockerfile))
+
+    def _task_image(self, api: docker.APIClient, identity: str) -> SandboxImage:
+        from akbench_sandbox_docker.engine import inspected
+
+        if identity not in self._tried:
+            problems = [*_image_problems(api, identity), *_foreign(api, identity)]
+            problems = problems or [*self._try(identity, carried.words())]
+            if problems:
+                raise InputError("; ".join(f"{each.message} ({each.mend})" for each in problems))
+            self._tried.add(identity)
+        config = inspected(api, identity).get("Config") or {}
+        return SandboxImage(
+            id=identity,
+            environ=dict(each.split("=", 1) for each in config.get("Env") or () if "=" in each),
+            workdir=config.get("WorkingDir") or "/",
+            interpreter=carried.words(),
+        )
+
+    def _try(self, image: str | None, python: tuple[str, ...]) -> tuple[Problem, ...]:
         with scratch_folder() as folder:
-            request = _self_report_request(folder, image)
+            request = _self_report_request(folder, image, python)
             self.own(request.binds[0].host)
             evidence = self.run(request)
             if evidence.exit_code != 0:
@@ -198,7 +241,7 @@ def _options(api: docker.APIClient, request: SandboxRequest, folder: Path) -> di
     group = layout.HOST_UID if os.geteuid() == 0 else os.getegid()
     return {
         "image": _image(api, request.image),
-        "entrypoint": [layout.interpreter()],
+        "entrypoint": list(_wardens_python(request)),
         "command": ["-I", "-S", layout.WARDEN_PLACE, _WARDEN_SOCKET],
         "user": f"{layout.host_uid()}:{group}",
         "hostname": "sandbox",
@@ -237,13 +280,19 @@ def _own_folders(request: SandboxRequest) -> dict[str, str]:
     """Private folders: the temporary one, and an empty one over each in which the harness's Python has packages."""
     folders = {layout.TMP: f"rw,exec,nosuid,nodev,mode=1777,size={layout.TMP_BYTES}"}
     if request.image is not None:
-        folders |= dict.fromkeys(_packages_of_harness(), "rw,nosuid,nodev,noexec,mode=755,size=64k")
+        packages = (*_packages_of_harness(), *carried.package_places())
+        folders |= dict.fromkeys(packages, "rw,nosuid,nodev,noexec,mode=755,size=64k")
     return folders
 
 
 def _packages_of_harness() -> list[str]:
     prefixes = layout.interpreter_prefixes()
     return [path for path in layout.package_directories() if any(Path(path).is_relative_to(one) for one in prefixes)]
+
+
+def _wardens_python(request: SandboxRequest) -> tuple[str, ...]:
+    """In a given image nothing can be relied on: a loader and libraries come along."""
+    return (layout.interpreter(),) if request.image is None else carried.words()
 
 
 def _binds(request: SandboxRequest, folder: Path) -> list[Bind]:
@@ -256,7 +305,7 @@ def _binds(request: SandboxRequest, folder: Path) -> list[Bind]:
     if request.model_socket is not None:
         binds.append(Bind(host=request.model_socket, inside=layout.SOCKET, writable=False))
     if request.image is not None:
-        binds = [*_interpreter_binds(), *binds]
+        binds = [*carried.binds(), *_interpreter_binds(request), *binds]
         binds.insert(0, _cover_of_root(binds, folder / "root"))
     return binds
 
@@ -281,9 +330,13 @@ def _cover_of_root(binds: list[Bind], cover: Path) -> Bind:
     return Bind(host=cover, inside=_ROOTS_HOME, writable=True)
 
 
-def _interpreter_binds() -> tuple[Bind, ...]:
-    """The harness's Python, which a given image does not have: prepared environments refer to it."""
-    return tuple(Bind(host=path, inside=str(path), writable=False) for path in layout.interpreter_places())
+def _interpreter_binds(request: SandboxRequest) -> tuple[Bind, ...]:
+    """The harness's Python at its own path: prepared environments and programs of the host may refer to it.
+
+    Where that is the system's, it would hide the image's: only prepared environments are worth that.
+    """
+    places = layout.interpreter_places() if request.shows_python else layout.interpreter_prefixes()
+    return tuple(Bind(host=path, inside=str(path), writable=False) for path in places)
 
 
 def _mount(bind: Bind) -> Any:
@@ -321,11 +374,21 @@ def _image_problems(api: docker.APIClient, identity: str) -> list[Problem]:
     return [Problem(message=message, mend="Use an image without VOLUME.")]
 
 
-def _self_report_request(folder: Path, image: str | None) -> SandboxRequest:
+def _foreign(api: docker.APIClient, identity: str) -> list[Problem]:
+    """Whether its programs are for another kind of processor, which the carried Python would not notice."""
+    from akbench_sandbox_docker.engine import inspected
+
+    there, here = inspected(api, identity).get("Architecture"), api.version().get("Arch")
+    if not there or there == here:
+        return []
+    return [Problem(message=f"the image is for {there}, this machine is {here}", mend=f"Use an image for {here}.")]
+
+
+def _self_report_request(folder: Path, image: str | None, python: tuple[str, ...]) -> SandboxRequest:
     workspace = folder / "workspace"
     workspace.mkdir()
     return SandboxRequest(
-        argv=(layout.interpreter(), "-I", "-S", "-c", _SELF_REPORT),
+        argv=(*python, "-I", "-S", "-c", _SELF_REPORT),
         environ={},
         cwd="/workspace",
         binds=(Bind(host=workspace, inside="/workspace", writable=True),),

@@ -14,6 +14,7 @@ from akbench.cli.export import list_formats
 from akbench.cli.output import json_option, print_json, project_option, say
 from akbench.dataset.locations import url_flaw
 from akbench.dataset.tree import Tree
+from akbench.environments import strongest_environment
 from akbench.pipeline import check_task
 from akbench.project import Project, cache_folder
 from akbench.publish.importing import DatasetWriter, Written
@@ -35,7 +36,9 @@ def import_command(
 ) -> None:
     """Read the checkout SOURCE of a public set of tasks into a new dataset of the project.
 
-    Nothing of SOURCE is run or changed. Next: akbench dataset validate ID --sort-tests.
+    Nothing of SOURCE is changed, and nothing of it is run, unless a task brings an image: then the image is built, its
+    files are taken out of it and the task's solution is run in it, in a sandbox. Next: akbench dataset validate ID
+    --sort-tests.
     """
     if formats:
         list_formats(Catalogue.load().dataset_importers(), as_json=as_json)
@@ -58,12 +61,14 @@ def import_command(
 def _write(imported: ImportedDataset, place: Path, project: Project, catalogue: Catalogue) -> Written:
     """Written aside first: a dataset is there whole or not at all."""
     with scratch_folder("import-", project.workspaces) as scratch:
+        scratch.chmod(0o755)
         writer = DatasetWriter(
             scratch / "whole" / place.name,
             cache_folder(),
             scratch,
             fetch=_fetch,
             check=lambda task: check_task(task, catalogue),
+            sandbox=lambda: strongest_environment(catalogue, task_images=True).sandbox,
         )
         written = writer.write(imported, place.name)
         place.parent.mkdir(exist_ok=True)

@@ -226,6 +226,8 @@ def _surroundings(folder: Path, like: str | None, given: GivenEnvironment) -> Su
     if given.python or given.requirements or given.python_path:
         raise click.UsageError("--like brings the task's environment; leave out --python, --requirement, --python-path")
     wanted = load_dataset(folder).task(like).descriptor.task.environment
+    if wanted.has_image:
+        raise click.UsageError(f"--like: task {like} runs in an image; tests are tried in a Python environment only")
     return Surroundings(python=wanted.python, requirements=wanted.requirements, python_path=wanted.python_path)
 
 

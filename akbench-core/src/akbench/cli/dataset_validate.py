@@ -17,17 +17,16 @@ from akbench.cli.agent import report_failures
 from akbench.cli.dataset import filter_options
 from akbench.cli.output import json_option, plain, print_json, project_option, say
 from akbench.dataset.dataset import Dataset, Task, find_dataset, list_datasets, load_dataset
-from akbench.dataset.environment import environment_key
 from akbench.dataset.verdict import Verdict, VerdictKey, verdict_path, write_verdict
 from akbench.descriptors.kinds import Filters
 from akbench.environments import ReadyEnvironment, strongest_environment
 from akbench.experiment.publication import brought_by
-from akbench.pipeline import check_task, clean_quietly, make_ready
+from akbench.pipeline import check_task, clean_quietly, make_ready, prepared_key
 from akbench.project import Project, cache_folder
 from akbench.publish.campaign import TaskReport, validate_all
 from akbench.publish.sorting import sort_tests
 from akbench.publish.validation import TaskBench, refusal, validate_task
-from akbench.spec import HostError, InputError, JsonValue
+from akbench.spec import TASK_IMAGES, HostError, InputError, JsonValue
 from akbench.workspace.scratch import scratch_folder
 
 __all__ = ["validate"]
@@ -78,14 +77,14 @@ def validate(
     project.require_writable()
     for dataset, _ in chosen:
         _require_storable(dataset.folder)
-    environment = strongest_environment(catalogue)
-    clean_quietly(project, environment)
+    places = _Places(catalogue)
+    clean_quietly(project, places.strongest)
     reports: list[TaskReport] = []
     for dataset, tasks in chosen:
         campaign = Campaign(
             dataset=dataset,
             catalogue=catalogue,
-            environment=environment,
+            places=places,
             project=project,
             repetitions=repetitions or dataset.model.dataset.validation.repetitions,
             again=again,
@@ -113,6 +112,33 @@ def _checked(dataset: Dataset, filters: Filters, catalogue: Catalogue) -> tuple[
     return dataset, tasks
 
 
+class _Places:
+    """Where tasks are judged: in the strongest sandbox, those with an image in the strongest that runs it."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self.strongest = strongest_environment(catalogue)
+        self._catalogue = catalogue
+        self._lock = threading.Lock()
+        self._for_images: ReadyEnvironment | HostError | None = None
+
+    def of(self, task: Task) -> ReadyEnvironment:
+        """The environment for `task`. Raises `HostError` if none works here."""
+        if not task.descriptor.task.environment.has_image or TASK_IMAGES in self.strongest.sandbox.honours:
+            return self.strongest
+        with self._lock:
+            if self._for_images is None:
+                self._for_images = self._found()
+        if isinstance(self._for_images, HostError):
+            raise HostError(str(self._for_images))
+        return self._for_images
+
+    def _found(self) -> ReadyEnvironment | HostError:
+        try:
+            return strongest_environment(self._catalogue, task_images=True)
+        except HostError as error:
+            return error
+
+
 def _require_storable(dataset: Path) -> None:
     """Raise `HostError` before anything runs if no verdict could be stored afterwards."""
     place = verdict_path(dataset, "x").parent
@@ -132,7 +158,7 @@ class Campaign:
 
     dataset: Dataset
     catalogue: Catalogue
-    environment: ReadyEnvironment
+    places: _Places
     project: Project
     repetitions: int
     again: bool
@@ -159,10 +185,12 @@ class Campaign:
         verdict = task.verdict
         if self.again or verdict is None or verdict.key != self._key(task):
             return None
-        wanted = task.descriptor.task.environment
         if verdict.environment is None:
             return verdict
-        here = environment_key(python=wanted.python, requirements=wanted.requirements)
+        try:
+            here = prepared_key(task, self.places.of(task).sandbox)
+        except InputError:  # validating says so in the verdict
+            return None
         return verdict if verdict.environment == here and verdict.repetitions >= self.repetitions else None
 
     def _validate(self, task: Task) -> Verdict:
@@ -188,14 +216,15 @@ class Campaign:
         return validate_task(bench, self._key(bench.assembled.task), repetitions=self.repetitions)
 
     def _bench(self, task: Task, dataset: Dataset, scratch: Path) -> TaskBench:
-        ready = make_ready(task, dataset, self.catalogue, cache_folder())
+        place = self.places.of(task)
+        ready = make_ready(task, dataset, self.catalogue, cache_folder(), place.sandbox)
         return TaskBench(
             assembled=ready.assembled,
             snapshot=ready.snapshot,
             environment=ready.environment,
             evaluators=ready.evaluators,
-            sandbox=self.environment.sandbox,
-            sandbox_name=self.environment.sandbox_id,
+            sandbox=ready.sandbox,
+            sandbox_name=place.sandbox_id,
             cache=cache_folder(),
             scratch=scratch,
             cancelled=self.cancelled,

@@ -24,6 +24,8 @@ __all__ = ["UNWRITTEN", "Brought", "Dataset", "Task", "find_dataset", "list_data
 
 UNWRITTEN = "<!-- akbench: to be written by a person; remove this line then -->"
 """Marks a description that a program has made the skeleton of; no such task is run."""
+SECRET_FOLDERS = ("hidden_tests", "checks", "mutations", "solution", "naive")
+"""Folders of a task of which the agent must see nothing."""
 _AT_ONCE = 1 << 20
 _SUFFIXES = {"mutations": ".yaml", "naive": ".patch"}
 TASK_FILES = ("task.yaml", "description.md", "repository.yaml", "evaluator.yaml")
@@ -242,6 +244,7 @@ def _read_task(folder: Path, dataset: Path) -> Task:
     )
     _check_tests(task)
     _check_solution(task)
+    _check_image(task)
     return task
 
 
@@ -305,9 +308,9 @@ def _check_tests(task: Task) -> None:
                 raise InputError(f"would not be read: files in {name}/ end in {suffix}; rename it", place=str(path))
     if task.repository.repository.withhold:
         return
-    if not task.hidden_tests.is_dir() or not any(path.is_file() for path in task.hidden_tests.rglob("*")):
+    if not any(path.is_file() for folder in (task.hidden_tests, task.checks) for path in folder.rglob("*")):
         raise InputError(
-            "the task has no hidden tests; put at least one test file into hidden_tests/, "
+            "the task has no hidden tests; put at least one test file into hidden_tests/ (or a check into checks/), "
             "or withhold some of the repository's own",
             place=str(task.folder),
         )
@@ -319,6 +322,23 @@ def _check_solution(task: Task) -> None:
             "the task has no reference solution: neither mutations/*.yaml (whose inverse it would be) "
             "nor solution/reference.patch",
             place=str(task.folder),
+        )
+
+
+def _check_image(task: Task) -> None:
+    name = task.descriptor.task.environment.dockerfile
+    if name is None:
+        return
+    key = ("task", "environment", "dockerfile")
+    if not (task.folder / name).is_file():
+        raise task.snapshot.document.error(f"there is no file {name!r} in the task's folder", key)
+    folder = PurePosixPath(name).parent
+    if folder == PurePosixPath() or folder.parts[0] in SECRET_FOLDERS:
+        where = "the task's folder" if folder == PurePosixPath() else f"{folder.parts[0]}/"
+        raise task.snapshot.document.error(
+            f"{where} holds what the agent must not see, and all that lies beside the file can get into the image; "
+            "put it into a folder of its own, such as environment/",
+            key,
         )
 
 

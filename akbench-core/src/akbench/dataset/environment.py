@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import distributions
 from pathlib import Path
 
@@ -28,23 +28,42 @@ __all__ = ["PreparedEnvironment", "environment_key", "prepare_environment"]
 _PINNED = re.compile(r"==[^=*,]+")
 _RECORD = "environment.json"
 _LAST_LINES = 15
+_PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedEnvironment:
-    """A virtual environment that is never changed again.
+    """What a task runs in, never changed again: a virtual environment, or an image.
 
-    - `key`: what it was made of: interpreter, platform, pinned requirements.
-    - `python`: its interpreter; `root`: its folder; `base_prefix`: the installation its interpreter belongs to, which
-      a sandbox must show at the same path.
-    - `packages`: what is installed, canonical name -> version.
+    - `key`: what it was made of: interpreter, platform, pinned requirements; or the image.
+    - `python`: its interpreter, None for an image without one.
+    - `packages`: what that has installed, canonical name -> version.
+    - `root`: the virtual environment's folder; `base_prefix`: the installation its interpreter belongs to, which a
+      sandbox must show at the same path. Both None for an image.
+    - `image`: its id; `variables`: what it sets; `runner`: the words that start a Python in it that is none of its own.
     """
 
     key: str
-    python: Path
-    root: Path
-    base_prefix: Path
+    python: Path | None
     packages: Mapping[str, str]
+    root: Path | None = None
+    base_prefix: Path | None = None
+    image: str | None = None
+    variables: Mapping[str, str] = field(default_factory=dict)
+    runner: tuple[str, ...] = ()
+
+    def environ(self, *, home: str, tmp: str, import_path: Iterable[str]) -> dict[str, str]:
+        """The variables of a process in it; `import_path` is where Python finds the task's own modules."""
+        path = self.variables.get("PATH", _PATH) if self.root is None else f"{self.root}/bin:{_PATH}"
+        imports = [*import_path, *filter(None, [self.variables.get("PYTHONPATH")])]
+        return {
+            "LANG": "C.UTF-8",
+            **self.variables,
+            "PATH": path,
+            "HOME": home,
+            "TMPDIR": tmp,
+            "PYTHONPATH": ":".join(imports),
+        }
 
 
 def prepare_environment(

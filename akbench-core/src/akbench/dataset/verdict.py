@@ -57,11 +57,12 @@ class Verdict(Part):
     """Whether a task measures what it should, and what was seen.
 
     - `environment`: the key of the prepared environment; None if it could not be prepared for the task's own fault.
+    - `image`: the id of the image that the task ran in, if it has one of its own.
     - `fail_to_pass`: tests that pass solved and never unsolved; `pass_to_pass`: tests that always pass in both.
     - `quarantined`: flaky regression tests, which no evaluation counts while this verdict holds.
     - `state_seconds`: median wall clock of a check by state; `test_seconds`: by state and test.
 
-    What only tells of the machine (environment, sandbox, times) is no part of `digest`: whoever finds the same
+    What only tells of the machine (environment, image, sandbox, times) is no part of `digest`: whoever finds the same
     elsewhere has the same verdict.
     """
 
@@ -72,6 +73,7 @@ class Verdict(Part):
     problems: tuple[str, ...] = ()
     key: VerdictKey
     environment: str | None = None
+    image: str | None = None
     sandbox: str | None = None
     repetitions: int = 0
     states: dict[str, StateRecord] = Field(default_factory=dict)
@@ -84,7 +86,9 @@ class Verdict(Part):
     @property
     def digest(self) -> str:
         """SHA-256 over what was found."""
-        said = self.model_dump(mode="json", exclude={"environment", "sandbox", "state_seconds", "test_seconds"})
+        said = self.model_dump(
+            mode="json", exclude={"environment", "image", "sandbox", "state_seconds", "test_seconds"}
+        )
         return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
 

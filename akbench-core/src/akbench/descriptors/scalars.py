@@ -17,6 +17,8 @@ __all__ = [
     "Folder",
     "Glob",
     "Identifier",
+    "ImageName",
+    "InsidePath",
     "Number",
     "Pinned",
     "RelativePath",
@@ -27,6 +29,9 @@ __all__ = [
 
 _IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _PINNED = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*==[^\s;=*]+")
+_IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,499}")
+_INSIDE = re.compile(r"(/[A-Za-z0-9._-]+)+")
+_SYSTEM = ("ak", "bin", "dev", "etc", "home", "lib", "lib64", "opt", "proc", "run", "sbin", "sys", "tmp", "usr", "var")
 _VERSION = re.compile(r"\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?")
 
 
@@ -61,6 +66,18 @@ def _below(value: str) -> str:
     return value
 
 
+def _image_name(value: str) -> str:
+    if not _IMAGE.fullmatch(value):
+        raise ValueError(f"{value!r} names no image; write name:tag, name@sha256:… or sha256:…")
+    return value
+
+
+def _inside_path(value: str) -> str:
+    if not _INSIDE.fullmatch(value) or any(part in (".", "..") for part in value.split("/")) or value[1:] in _SYSTEM:
+        raise ValueError(f"{value!r} is no place for a folder of its own; write an absolute path such as /app")
+    return value
+
+
 def _glob(value: str) -> str:
     parts = value.split("/")
     if any(part in ("", ".", "..") for part in parts):
@@ -92,6 +109,9 @@ type Pinned = Annotated[str, AfterValidator(_pinned), _text_of(_PINNED)]
 type VariableName = Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")]
 type Folder = Annotated[str, AfterValidator(_inside)]
 """A folder relative to some root, or the root itself (``.``)."""
+type ImageName = Annotated[str, AfterValidator(_image_name), _text_of(_IMAGE)]
+type InsidePath = Annotated[str, AfterValidator(_inside_path), _text_of(_INSIDE)]
+"""An absolute path inside a sandbox that no system has for something else."""
 type RelativePath = Annotated[str, AfterValidator(_below)]
 """A path below some root."""
 type Glob = Annotated[str, AfterValidator(_glob)]

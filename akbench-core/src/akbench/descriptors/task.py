@@ -7,13 +7,23 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from akbench.descriptors.header import Descriptor, Part
-from akbench.descriptors.scalars import Difficulty, Folder, Glob, Identifier, Pinned, Seconds
+from akbench.descriptors.scalars import (
+    Difficulty,
+    Folder,
+    Glob,
+    Identifier,
+    ImageName,
+    InsidePath,
+    Pinned,
+    RelativePath,
+    Seconds,
+)
 
 __all__ = ["Relations", "TaskDescriptor", "TaskPart"]
 
 
 class TaskEnvironment(Part):
-    """The prepared environment of a task."""
+    """The prepared environment of a task: a Python with packages, or an image in which everything is."""
 
     python: Annotated[str, Field(pattern=r"^3\.\d+$")] = "3.12"
     """The Python version, major.minor, in quotes."""
@@ -21,6 +31,30 @@ class TaskEnvironment(Part):
     """The whole closure of what is installed, each name==version."""
     python_path: tuple[Folder, ...] = (".",)
     """Folders of the workspace from which Python imports."""
+    image: ImageName | None = None
+    """The image in which the task runs, by reference or id, in place of python and requirements. Never fetched."""
+    dockerfile: RelativePath | None = None
+    """In place of image: the file below the task's folder that it is built from; what lies beside it may be copied."""
+    workspace: InsidePath | None = None
+    """Where the repository appears in the image; /workspace if left out."""
+
+    @model_validator(mode="after")
+    def _is_python_or_image(self) -> TaskEnvironment:
+        if not self.has_image:
+            if self.workspace is not None:
+                raise ValueError("workspace: only an image has another place for it; leave it out")
+            return self
+        if self.image is not None and self.dockerfile is not None:
+            raise ValueError("image: stands beside dockerfile; give one of them")
+        for name in ("python", "requirements"):
+            if name in self.model_fields_set:
+                raise ValueError(f"{name}: an image brings its own; leave it out, or leave out the image")
+        return self
+
+    @property
+    def has_image(self) -> bool:
+        """Whether it is an image."""
+        return self.image is not None or self.dockerfile is not None
 
 
 class TaskLimits(Part):

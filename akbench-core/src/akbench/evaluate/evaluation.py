@@ -91,9 +91,11 @@ def evaluate(
     invocation = evaluator.prepare(request)
     for name, content in invocation.files.items():
         (rooms.tools / name).write_bytes(content)
-    for path in (rooms.workspace, rooms.home, rooms.tmp):
+    folders = _folders(invocation.folders, sandbox, scratch / "folders")
+    for path in (rooms.workspace, rooms.home, rooms.tmp, *(bind.host for bind in folders)):
         sandbox.own(path)
-    process, report = _run(rooms, sandbox, environment, request, invocation, scratch, cancelled)
+    binds = (*_binds(rooms, sandbox, environment), *folders)
+    process, report = _run(sandbox, request, invocation, binds, scratch, cancelled)
     judgement = _judge(evaluator, request, process, report)
     return Evaluation(
         judgement=judgement,
@@ -132,18 +134,17 @@ def _request(
 ) -> EvaluationRequest:
     workspace = sandbox.inside("workspace", rooms.workspace)
     timeout = config.get("timeout_seconds")
-    environ = {
-        "PATH": f"{environment.root}/bin:/usr/local/bin:/usr/bin:/bin",
-        "HOME": sandbox.inside("home", rooms.home),
-        "TMPDIR": sandbox.inside("tmp", rooms.tmp),
-        "LANG": "C.UTF-8",
-        "PYTHONPATH": ":".join(os.path.normpath(f"{workspace}/{folder}") for folder in python_path),
-    }
+    environ = environment.environ(
+        home=sandbox.inside("home", rooms.home),
+        tmp=sandbox.inside("tmp", rooms.tmp),
+        import_path=(os.path.normpath(f"{workspace}/{folder}") for folder in python_path),
+    )
     return EvaluationRequest(
         workspace=workspace,
         tools=sandbox.inside("tools", rooms.tools),
         tmp=environ["TMPDIR"],
-        python=str(environment.python),
+        python="" if environment.python is None else str(environment.python),
+        runner=environment.runner,
         hidden_files=hidden_files,
         environ=environ,
         report_fd=REPORT_FD,
@@ -155,12 +156,29 @@ def _request(
     )
 
 
+def _folders(wanted: Mapping[str, Mapping[str, bytes]], sandbox: Sandbox, root: Path) -> tuple[Bind, ...]:
+    """The evaluator's further folders, laid out below `root`."""
+    if wanted and sandbox.program_root() is None:
+        places = ", ".join(sorted(wanted))
+        raise InputError(f"the evaluator needs folders at {places}, which this sandbox cannot show; use another one")
+    binds = []
+    for number, (inside, files) in enumerate(sorted(wanted.items())):
+        folder = root / str(number)
+        folder.mkdir(parents=True)
+        for name, content in files.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+            path.chmod(0o755 if content.startswith(b"#!") else 0o644)
+        binds.append(Bind(host=folder, inside=inside, writable=True))
+    return tuple(binds)
+
+
 def _run(
-    rooms: _Rooms,
     sandbox: Sandbox,
-    environment: PreparedEnvironment,
     request: EvaluationRequest,
     invocation: EvaluationInvocation,
+    binds: tuple[Bind, ...],
     scratch: Path,
     cancelled: threading.Event,
 ) -> tuple[ProcessEvidence, bytes]:
@@ -171,7 +189,7 @@ def _run(
                 argv=invocation.argv,
                 environ=invocation.environ,
                 cwd=request.workspace,
-                binds=_binds(rooms, sandbox, environment),
+                binds=binds,
                 stdin=invocation.stdin,
                 stdout=scratch / "stdout.log",
                 stderr=scratch / "stderr.log",

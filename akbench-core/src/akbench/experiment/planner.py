@@ -25,7 +25,7 @@ from akbench.experiment.plan import (
 )
 from akbench.experiment.publication import check_frozen, quarantine_notes, quarantined, validation_warnings
 from akbench.experiment.rejection import ExperimentSnapshot, Location, rejected
-from akbench.spec import InputError, JsonValue, Probe, Support
+from akbench.spec import TASK_IMAGES, InputError, JsonValue, Probe, Support
 
 __all__ = ["SCRIPTED_MODEL", "ResolvedEnvironment", "plan_experiment", "select_tasks"]
 
@@ -36,7 +36,8 @@ SCRIPTED_MODEL = "scripted model"
 class ResolvedEnvironment:
     """The environment the host offers for the experiment, and its sandbox.
 
-    `shortcomings` say what it does not guarantee, `unkept` what its descriptor asks for in vain.
+    `shortcomings` say what it does not guarantee, `unkept` what its descriptor asks for in vain; `task_images`:
+    whether it runs tasks in images of their own.
     """
 
     id: str
@@ -44,6 +45,7 @@ class ResolvedEnvironment:
     bounded: bool
     shortcomings: tuple[str, ...] = ()
     unkept: tuple[str, ...] = ()
+    task_images: bool = False
 
 
 def plan_experiment(
@@ -63,6 +65,7 @@ def plan_experiment(
     _check_dataset(experiment, dataset)
     tasks = select_tasks(experiment, dataset)
     _check_evaluators(experiment, catalogue, tasks)
+    _check_images(experiment, catalogue, tasks, environment)
     _check_metrics(experiment, catalogue)
     agents = _agents(experiment, catalogue, probed)
     layers = find_layers(experiment, catalogue, {name: agent.descriptor for name, agent in agents.items()})
@@ -151,6 +154,23 @@ def _check_evaluators(experiment: ExperimentSnapshot, catalogue: Catalogue, task
             f"write evaluators: [{', '.join((*allowed, *missing))}]",
             ("experiment", "evaluation", "evaluators"),
         )
+
+
+def _check_images(
+    experiment: ExperimentSnapshot, catalogue: Catalogue, tasks: tuple[Task, ...], environment: ResolvedEnvironment
+) -> None:
+    """A task in another system than its own would be another task: no mode makes up for it."""
+    for task in tasks:
+        if task.descriptor.task.environment.has_image and not environment.task_images:
+            place = task.snapshot.document.place(("task", "environment"))
+            able = [name for name in catalogue.sandbox_names() if TASK_IMAGES in catalogue.sandbox(name)[1].honours]
+            mend = f"choose one with sandbox {' or '.join(able)}" if able else "install a sandbox that does"
+            raise rejected(
+                experiment,
+                f"task {task.descriptor.id!r} runs in an image of its own ({place}), which sandbox "
+                f"{environment.sandbox!r} cannot carry out; {mend}, or leave the task out",
+                ("experiment", "isolation", "environment"),
+            )
 
 
 def _check_metrics(experiment: ExperimentSnapshot, catalogue: Catalogue) -> None:

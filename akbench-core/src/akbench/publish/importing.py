@@ -14,7 +14,18 @@ from ruamel.yaml import YAML
 from akbench.dataset.dataset import Task, load_dataset, load_task
 from akbench.dataset.tree import FILE, Tree
 from akbench.descriptors.scalars import Identifier
-from akbench.spec import GitRepository, HostError, ImportedDataset, ImportedTask, InputError, JsonValue
+from akbench.publish.image_work import ImageWork
+from akbench.spec import (
+    GitRepository,
+    HostError,
+    ImageFolder,
+    ImportedDataset,
+    ImportedTask,
+    InputError,
+    JsonValue,
+    Sandbox,
+    SolutionScript,
+)
 from akbench.workspace.patch import apply_patch
 from akbench.workspace.reference import patch_between
 from akbench.workspace.removal import remove_tree
@@ -37,7 +48,8 @@ class Written:
 class DatasetWriter:
     """Writes one imported dataset into the new folder `folder`; `cache` and `scratch` hold what git needs for it.
 
-    `fetch` gives the tree of a git repository, `check` raises `InputError` for a task that names what is not there.
+    `fetch` gives the tree of a git repository, `sandbox` one that runs images of tasks: both are asked when needed.
+    `check` raises `InputError` for a task that names what is not there.
     """
 
     def __init__(
@@ -48,11 +60,13 @@ class DatasetWriter:
         *,
         fetch: Callable[[GitRepository], Tree],
         check: Callable[[Task], None],
+        sandbox: Callable[[], Sandbox],
     ) -> None:
         self._folder = folder
         self._cache = cache
         self._room = scratch / "one"
         self._fetch = fetch
+        self._sandbox = sandbox
         self._check = check
 
     def write(self, imported: ImportedDataset, dataset_id: str) -> Written:
@@ -105,24 +119,35 @@ class DatasetWriter:
             remove_tree(self._room)
 
     def _write_task(self, task: ImportedTask, imported: ImportedDataset, dataset: Path) -> None:
-        given = self._given(task)
+        work = ImageWork(task.image, self._sandbox, self._room / "image") if task.image else None
+        given = self._given(task, work)
         hidden = self._hidden(task, given)
-        patch = self._solution(task, given)
+        patch = self._solution(task, given, work)
         if not isinstance(task.repository, GitRepository):
             _check_secrets(task, given, hidden)
             given.materialise(dataset / "repositories" / task.id)
         folder = dataset / task.category / task.id
+        for part, files in (("checks", task.checks), ("environment", task.image.files if task.image else {})):
+            for name, content in files.items():
+                (folder / part / name).parent.mkdir(parents=True, exist_ok=True)
+                (folder / part / name).write_bytes(content)
         hidden.materialise(folder / "hidden_tests")
         (folder / "solution").mkdir()
         (folder / "solution" / "reference.patch").write_bytes(patch)
         (folder / "description.md").write_bytes(task.description.encode())
-        self._yaml(folder / "task.yaml", _task(task))
+        self._yaml(folder / "task.yaml", _task(task, work))
         self._yaml(folder / "repository.yaml", _repository(task, imported))
         self._yaml(folder / "evaluator.yaml", _evaluator(task))
 
-    def _given(self, task: ImportedTask) -> Tree:
+    def _given(self, task: ImportedTask, work: ImageWork | None) -> Tree:
         if isinstance(task.repository, GitRepository):
             return self._fetch(task.repository)
+        if isinstance(task.repository, ImageFolder):
+            if work is None:
+                raise InputError("its repository lies in an image, and it names none")
+            # A folder without a file would not survive a commit of the dataset.
+            found = work.repository()
+            return found if found.entries else Tree.of({b".gitkeep": (FILE, b"")})
         return _tree(task.repository)
 
     def _hidden(self, task: ImportedTask, given: Tree) -> Tree:
@@ -131,14 +156,18 @@ class DatasetWriter:
             after = self._applied(given, task.test_patch, "tests")
             changed = {path: entry for path, entry in after.entries.items() if given.entries.get(path) != entry}
             hidden = Tree(entries=changed, stores=after.stores, fresh=after.fresh).overlay(hidden)
-        if not hidden.entries:
+        if not hidden.entries and not task.checks:
             raise InputError("it has no tests that the agent does not see")
         return hidden
 
-    def _solution(self, task: ImportedTask, given: Tree) -> bytes:
+    def _solution(self, task: ImportedTask, given: Tree, work: ImageWork | None) -> bytes:
         if isinstance(task.solution, bytes):
             self._applied(given, task.solution, "solution")
             return task.solution
+        if isinstance(task.solution, SolutionScript):
+            if work is None:
+                raise InputError("its solution runs in an image, and it names none")
+            return self._patch(given, work.solved(given, task.solution))
         kept = {path: given.read(path) for path in given.entries}
         for name, content in task.solution.items():
             if content is None:
@@ -151,6 +180,9 @@ class DatasetWriter:
                 for path, content in kept.items()
             }
         )
+        return self._patch(given, solved)
+
+    def _patch(self, given: Tree, solved: Tree) -> bytes:
         patch = patch_between(
             take_snapshot(given, self._cache), take_snapshot(solved, self._cache), self._room / "solution.git"
         )
@@ -191,8 +223,12 @@ def _tree(files: Mapping[str, bytes]) -> Tree:
 
 def _check_secrets(task: ImportedTask, given: Tree, hidden: Tree) -> None:
     """Raise `InputError` if the agent would be handed a hidden test or the solution under whatever name."""
-    secrets = {entry.blob: os.fsdecode(path) for path, entry in hidden.entries.items()}
-    if not isinstance(task.solution, bytes):
+    secrets = {
+        entry.blob: os.fsdecode(path) for path, entry in (*hidden.entries.items(), *_tree(task.checks).entries.items())
+    }
+    if isinstance(task.solution, SolutionScript):
+        secrets |= {entry.blob: os.fsdecode(path) for path, entry in _tree(task.solution.files).entries.items()}
+    elif not isinstance(task.solution, bytes):
         solved = _tree({name: content for name, content in task.solution.items() if content is not None})
         secrets |= {entry.blob: os.fsdecode(path) for path, entry in solved.entries.items()}
     for path, entry in given.entries.items():
@@ -217,19 +253,29 @@ def _dataset(imported: ImportedDataset, dataset_id: str) -> dict[str, JsonValue]
     }
 
 
-def _task(task: ImportedTask) -> dict[str, JsonValue]:
+def _task(task: ImportedTask, work: ImageWork | None) -> dict[str, JsonValue]:
     part: dict[str, JsonValue] = {
         "category": task.category,
         "difficulty": task.difficulty,
         "tags": list(task.tags),
-        "environment": {
+        "environment": _environment(task, work),
+        "protected": list(task.protected),
+    }
+    if task.timeout_seconds is not None:
+        part["limits"] = {"timeout_seconds": task.timeout_seconds}
+    return {**_header(task.id), "title": task.title, "task": part}
+
+
+def _environment(task: ImportedTask, work: ImageWork | None) -> dict[str, JsonValue]:
+    if task.image is None or work is None:
+        return {
             "python": task.python,
             "requirements": list(task.requirements),
             "python_path": list(task.python_path),
-        },
-        "protected": list(task.protected),
-    }
-    return {**_header(task.id), "title": task.title, "task": part}
+        }
+    if task.image.reference is not None:
+        return {"image": task.image.reference, "workspace": work.workspace}
+    return {"dockerfile": f"environment/{task.image.dockerfile}", "workspace": work.workspace}
 
 
 def _repository(task: ImportedTask, imported: ImportedDataset) -> dict[str, JsonValue]:

@@ -76,6 +76,7 @@ def validate_task(bench: TaskBench, key: VerdictKey, *, repetitions: int) -> Ver
         problems=tuple(clean(problem) for problem in found.problems),
         key=key,
         environment=bench.environment.key,
+        image=bench.environment.image,
         sandbox=bench.sandbox_name,
         repetitions=repetitions,
         states={name: state.model_copy(update={"reason": clean(state.reason)}) for name, state in found.states.items()},
@@ -111,14 +112,11 @@ def _judged(bench: TaskBench, state: TreeState, repetitions: int) -> Judged:
 
 def _cleaner(bench: TaskBench) -> Callable[[str], str]:
     """Takes the folders of this machine out of what is stored."""
+    here = (bench.scratch, bench.assembled.task.folder, bench.environment.root, bench.environment.base_prefix)
+    folders = [folder for folder in here if folder is not None]
 
     def clean(text: str) -> str:
-        for folder in (
-            bench.scratch,
-            bench.assembled.task.folder,
-            bench.environment.root,
-            bench.environment.base_prefix,
-        ):
+        for folder in folders:
             text = text.replace(f"{folder}/", "")
         return text
 

@@ -73,14 +73,12 @@ def agent_request(work: AgentWork) -> AgentRequest:
 
 
 def _environ(work: AgentWork, workspace: str) -> dict[str, str]:
-    return {
-        "PATH": f"{work.environment.root}/bin:/usr/local/bin:/usr/bin:/bin",
-        "HOME": work.sandbox.inside("home", work.rooms.home),
-        "TMPDIR": work.sandbox.inside("tmp", work.rooms.tmp),
-        "LANG": "C.UTF-8",
-        "PYTHONPATH": ":".join(os.path.normpath(f"{workspace}/{folder}") for folder in work.python_path),
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
+    environ = work.environment.environ(
+        home=work.sandbox.inside("home", work.rooms.home),
+        tmp=work.sandbox.inside("tmp", work.rooms.tmp),
+        import_path=(os.path.normpath(f"{workspace}/{folder}") for folder in work.python_path),
+    )
+    return {**environ, "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 def _access(work: AgentWork) -> ModelAccess | None:

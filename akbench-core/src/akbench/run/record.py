@@ -38,7 +38,8 @@ FINAL_TREE = "final_tree"
 class RunSpec:
     """Everything a run needs, and its reproducibility manifest (``manifest.json``), written before it starts.
 
-    `tree` and `commit` identify the snapshot the agent gets; `environment` is the prepared environment's key;
+    `tree` and `commit` identify the snapshot the agent gets; `environment` is the prepared environment's key, and
+    `image` the id of the image if it is one;
     `extensions` maps distribution to version for every adapter that takes part; `host` describes the machine.
     """
 
@@ -54,6 +55,7 @@ class RunSpec:
     tree: str
     commit: str
     environment: str
+    image: str | None = None
     python_version: str
     evaluator: str
     evaluator_version: str
@@ -129,7 +131,7 @@ class ExperimentRecord:
     """An experiment as planned (``experiment.json``), written before its first run.
 
     `descriptor` is the YAML text; `snapshots` maps ``kind/id`` to the snapshot (version, hash, source text) of every
-    descriptor that took part.
+    descriptor that took part; `images` maps a task to the id of the image it runs in, if it has one of its own.
     """
 
     format: str = FORMAT
@@ -145,6 +147,7 @@ class ExperimentRecord:
     plan: Plan
     snapshots: Mapping[str, Mapping[str, JsonValue]]
     extensions: Mapping[str, str]
+    images: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

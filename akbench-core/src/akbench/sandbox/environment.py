@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from akbench.spec import Leftover, ProcessEvidence, Sandbox, SandboxProbe, SandboxRequest
+from akbench.spec import Leftover, ProcessEvidence, Sandbox, SandboxImage, SandboxProbe, SandboxRequest
 
 __all__ = ["EnvironmentSandbox"]
 
@@ -14,12 +14,20 @@ __all__ = ["EnvironmentSandbox"]
 class EnvironmentSandbox(Sandbox):
     """The sandbox `within`, in which every process runs in `image` and has these `bounds`, by their names in `Limits`.
 
-    Wall clocks stay those of the requests.
+    Wall clocks stay those of the requests. A request that names an image has its own.
     """
 
     def __init__(self, within: Sandbox, image: str | None, bounds: Mapping[str, int | float]) -> None:
         self._within, self._image, self._bounds = within, image, dict(bounds)
         self.bounded, self.honours = within.bounded, within.honours
+
+    def find_image(self, name: str) -> SandboxImage:
+        """As the sandbox does."""
+        return self._within.find_image(name)
+
+    def build_image(self, context: Path, dockerfile: str) -> SandboxImage:
+        """As the sandbox does."""
+        return self._within.build_image(context, dockerfile)
 
     def probe(self, image: str | None = None) -> SandboxProbe:
         """Try the sandbox, with the environment's image if no other one is named."""
@@ -44,7 +52,7 @@ class EnvironmentSandbox(Sandbox):
     def run(self, request: SandboxRequest) -> ProcessEvidence:
         """Run the process in the sandbox, in the environment's image and with its bounds."""
         limits = replace(request.limits, **self._bounds)  # type: ignore[arg-type]  # names and types are the descriptor's
-        return self._within.run(replace(request, image=self._image or request.image, limits=limits))
+        return self._within.run(replace(request, image=request.image or self._image, limits=limits))
 
     def leftovers(self) -> tuple[Leftover, ...]:
         """The sandbox's."""

@@ -12,10 +12,12 @@ __all__ = ["environment_binds"]
 
 
 def environment_binds(environment: PreparedEnvironment) -> tuple[Bind, ...]:
-    """The environment, and its interpreter where that is not one that every sandbox shows anyway.
+    """The environment, and its interpreter where that is not one that every sandbox shows anyway; nothing for an image.
 
     The packages of such an interpreter are covered by an empty folder: the library under test could lie there.
     """
+    if environment.root is None or environment.base_prefix is None:
+        return ()
     binds = [_at_its_place(environment.root)]
     prefix = environment.base_prefix
     if prefix != Path(sys.base_prefix) and not prefix.is_relative_to("/usr"):

@@ -22,7 +22,14 @@ if TYPE_CHECKING:
         ToolCall,
         TraceEvent,
     )
-    from akbench.spec.dataset_import import GitRepository, ImportedDataset, ImportedTask
+    from akbench.spec.dataset_import import (
+        GitRepository,
+        ImageFolder,
+        ImportedDataset,
+        ImportedImage,
+        ImportedTask,
+        SolutionScript,
+    )
     from akbench.spec.errors import AkbenchError, ExtensionError, HostError, InputError, PlanRejectedError
     from akbench.spec.evaluator import (
         EvaluationEvidence,
@@ -67,11 +74,21 @@ if TYPE_CHECKING:
     from akbench.spec.probe import Probe, ProbeContext, Problem
     from akbench.spec.process import Artifact, Host, Invocation, Mount, ProcessEvidence, RunningProcess
     from akbench.spec.runtime import Health, ProviderAccess, Runtime, RuntimeEvent, RuntimeRequest, RuntimeState
-    from akbench.spec.sandbox import Bind, Leftover, Limits, Sandbox, SandboxProbe, SandboxRequest
+    from akbench.spec.sandbox import (
+        TASK_IMAGES,
+        Bind,
+        Leftover,
+        Limits,
+        Sandbox,
+        SandboxImage,
+        SandboxProbe,
+        SandboxRequest,
+    )
 
 __all__ = [
     "API_VERSION",
     "CAPABILITIES",
+    "TASK_IMAGES",
     "AgentEvidence",
     "AgentOutcome",
     "AgentRecord",
@@ -96,7 +113,9 @@ __all__ = [
     "Health",
     "Host",
     "HostError",
+    "ImageFolder",
     "ImportedDataset",
+    "ImportedImage",
     "ImportedTask",
     "ImporterRecord",
     "InputError",
@@ -131,11 +150,13 @@ __all__ = [
     "RuntimeRequest",
     "RuntimeState",
     "Sandbox",
+    "SandboxImage",
     "SandboxProbe",
     "SandboxRecord",
     "SandboxRequest",
     "SessionAgent",
     "SessionStatus",
+    "SolutionScript",
     "Support",
     "TestResult",
     "TestRole",

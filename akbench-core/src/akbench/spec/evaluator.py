@@ -76,7 +76,10 @@ class EvaluationRequest:
     - `workspace`: the tree that the evaluator's `judges` names; the check may change it.
     - `given`: the tree that the agent was given, read-only; None unless the evaluator `needs_given`.
     - `tools`: the directory in which `EvaluationInvocation.files` will lie, read-only.
-    - `python`: the interpreter of the task's prepared environment.
+    - `python`: the interpreter of the task's prepared environment; empty for an image without one, which only an
+      evaluator meets that does not need it.
+    - `runner`: the words that start a Python with the standard library alone, where that is another one; empty where
+      `python` is the only one.
     - `hidden_files`: the hidden test files in the workspace, relative to it.
     - `checks`: the files of the task's ``checks`` folder by name; they lie nowhere inside the sandbox.
     - `report_fd`: the number of the inherited file descriptor to which the check writes its report.
@@ -96,19 +99,23 @@ class EvaluationRequest:
     quarantined: tuple[str, ...] = ()
     given: str | None = None
     checks: Mapping[str, bytes] = field(default_factory=dict)
+    runner: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluationInvocation:
     """How to run the check. `environ` replaces the request's; `files` (name -> content) lie in the tools directory.
 
-    `files` can be read by everything that runs inside; `stdin`, once it has been read, only by who read it.
+    `files` can be read by everything that runs inside; `stdin`, once it has been read, only by who read it. `folders`
+    are further ones, by their absolute path inside, each with its files (relative name -> content; what begins with
+    ``#!`` can be started); the check may write into them. Not every sandbox can show them.
     """
 
     argv: tuple[str, ...]
     environ: Mapping[str, str]
     files: Mapping[str, bytes] = field(default_factory=dict)
     stdin: bytes = b""
+    folders: Mapping[str, Mapping[str, bytes]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,6 +146,10 @@ class Evaluator(ABC):
     """Which tree it finds in its workspace."""
     needs_given: ClassVar[bool] = False
     """Whether it compares with the tree that the agent was given."""
+    needs_python: ClassVar[bool] = False
+    """Whether the task's environment must have a Python."""
+    needs_packages: ClassVar[tuple[str, ...]] = ()
+    """The packages that this Python must have, by their names on the index, in lower case."""
 
     @abstractmethod
     def check_config(self, config: Mapping[str, JsonValue]) -> None:

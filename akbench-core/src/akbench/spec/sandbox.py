@@ -9,10 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from akbench.spec.errors import HostError
 from akbench.spec.probe import Problem
 from akbench.spec.process import ProcessEvidence
 
-__all__ = ["Bind", "Leftover", "Limits", "Sandbox", "SandboxProbe", "SandboxRequest"]
+__all__ = ["TASK_IMAGES", "Bind", "Leftover", "Limits", "Sandbox", "SandboxImage", "SandboxProbe", "SandboxRequest"]
+
+TASK_IMAGES = "task_images"
+"""What a sandbox honours that runs tasks in images of their own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +60,8 @@ class SandboxRequest:
     - `report`: a file descriptor of the harness handed to the process as descriptor `report_fd`.
     - `cancelled`: set by the harness to stop the run.
     - `image`: the image to run in, for a sandbox that honours ``image``; None for its own.
+    - `shows_python`: whether the harness's Python must appear in that image at its own path, as prepared environments
+      need it, even where it hides the image's own.
     """
 
     argv: tuple[str, ...]
@@ -74,6 +80,23 @@ class SandboxRequest:
     report: int | None = None
     report_fd: int = 3
     image: str | None = None
+    shows_python: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SandboxImage:
+    """An image that is there and in which processes can run.
+
+    - `id`: identifies its content, and is what `SandboxRequest.image` takes; recorded with every run.
+    - `environ`: the variables that it sets for its processes; `workdir`: the folder in which they begin.
+    - `interpreter`: the words that start the harness's own Python in it, which has the standard library and nothing
+      else, whatever the image itself holds.
+    """
+
+    id: str
+    environ: Mapping[str, str]
+    workdir: str
+    interpreter: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,9 +122,9 @@ class Sandbox(ABC):
     """Whether what runs inside is really confined (files, network, processes)."""
 
     honours: frozenset[str]
-    """What it carries out of an environment descriptor: ``image``, and the names of bounds in `Limits`.
+    """What it carries out: ``image`` of an environment descriptor, the names of bounds in `Limits`, `TASK_IMAGES`.
 
-    A plan that asks for anything else is refused.
+    A plan that asks for anything else is refused. Who honours `TASK_IMAGES` has `find_image` and `build_image`.
     """
 
     @abstractmethod
@@ -115,6 +138,20 @@ class Sandbox(ABC):
     def remove(self, leftover: Leftover) -> None:
         """Remove one of these; no error if it is gone by now."""
         raise NotImplementedError(f"{type(self).__name__} has no leftovers, and was asked to remove {leftover.name}")
+
+    def find_image(self, name: str) -> SandboxImage:
+        """The image that a task names by reference or id. Nothing is fetched.
+
+        Raises `HostError` that says how to get it if it is not there, `InputError` if no task can run in it.
+        """
+        raise HostError(f"{type(self).__name__} runs no images of tasks, and was asked for {name!r}")
+
+    def build_image(self, context: Path, dockerfile: str) -> SandboxImage:
+        """The image that the file `dockerfile` in the folder `context` describes: built once, found again from then on.
+
+        Raises `InputError` if the file is at fault, `HostError` with the end of what was said if it cannot be built.
+        """
+        raise HostError(f"{type(self).__name__} builds no images, and was asked for that of {context / dockerfile}")
 
     @abstractmethod
     def inside(self, name: str, host: Path) -> str:

@@ -18,7 +18,7 @@ import pytest
 
 from akbench.catalogue import Adapter
 from akbench.descriptors.kinds import EnvironmentDescriptor
-from akbench.spec import Bind, Limits, ProcessEvidence, Sandbox, SandboxRecord, SandboxRequest
+from akbench.spec import TASK_IMAGES, Bind, HostError, Limits, ProcessEvidence, Sandbox, SandboxRecord, SandboxRequest
 from akbench.testing.contract.contract import Contract, catalogue
 from akbench.testing.contract.recording import CANNOT_RUN
 from akbench.testing.contract.world import Residue
@@ -69,7 +69,7 @@ space = mmap.mmap(-1, 256 << 20)
 for at in range(0, 256 << 20, 4096):
     space[at] = 1
 """
-_SETTINGS = frozenset(each.name for each in fields(Limits)) | {"image", "allow_list"}
+_SETTINGS = frozenset(each.name for each in fields(Limits)) | {"image", "allow_list", TASK_IMAGES}
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,6 +264,11 @@ class SandboxContract(Contract):
                 limits = replace(request.limits, **{name: value})
                 assert kept(bench.sandbox.run(replace(request, limits=limits))), f"the bound {name} does not hold"
         assert bench.shell("echo x > file").exceeded is None
+
+    def test_an_image_that_is_not_there_is_refused(self, bench: _Bench) -> None:
+        """`find_image` fetches nothing: it raises `HostError` that names the image. So does who runs no such images."""
+        with pytest.raises(HostError, match=r"nobody\.invalid/nothing:1"):
+            bench.sandbox.find_image("nobody.invalid/nothing:1")
 
     def test_its_default_environment_has_its_id(self) -> None:
         """An environment descriptor with the sandbox's own id comes with it, so that an experiment can name it at once.
