@@ -71,7 +71,7 @@ FAULTS = {
     "an empty description": (lambda d: (d / TASK / "description.md").write_text(" \n"), "description.md", "empty"),
     "a description of bytes": (
         lambda d: (d / TASK / "description.md").write_bytes(b"\xff"),
-        "description.md",
+        "description.md:1:1",
         "save it as UTF-8",
     ),
     "a null character in the description": (

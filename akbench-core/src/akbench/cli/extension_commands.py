@@ -98,7 +98,7 @@ def _first_line(target: str) -> str:
         tree: Any = compile(text, module, "exec", flags=_ONLY_PARSE, dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # the command says so when it is used
         return ""
-    told = _told(tree.body[0]) if tree.body else ""
+    told = next((_told(node) for node in tree.body if getattr(node, "name", None) == name), "")
     return click.Command(None, help=told).get_short_help_str(limit=_LONGEST_LINE)
 
 
