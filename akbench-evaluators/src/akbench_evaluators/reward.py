@@ -67,7 +67,7 @@ class RewardEvaluator(Evaluator):
         return EvaluationInvocation(
             argv=runner_argv(request),
             environ=dict(request.environ),
-            files=runner_files("reward_runner", "signed_report", settings=settings),
+            files=runner_files("reward_runner", "hiding", "signed_report", settings=settings),
             folders={
                 **{str(PurePosixPath(path).parent): {} for path in rewards},
                 _place(request.config): dict(request.checks),

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from akbench_evaluators.hiding import hide_this_process
 from akbench_evaluators.signed_report import ReportWriter
 
 __all__ = ["main"]
@@ -20,6 +21,7 @@ def main() -> None:
     """Run the command that the settings file, the only argument, describes."""
     settings = json.loads(Path(sys.argv[1]).read_bytes())
     report = ReportWriter(settings["report_fd"])
+    hide_this_process()
     report.write("started")
     environ = {**os.environ, **settings["variables"]}
     try:
