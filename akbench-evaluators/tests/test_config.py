@@ -70,11 +70,13 @@ NEEDED = {
     "python": {"check": "behaviour.py"},
     "static-analysis": {"tool": "ruff"},
     "diff": {},
+    "reward": {"command": ["true"], "checks": ["test.sh"], "place": "/tests", "reward": ["/logs/reward.txt"]},
 }
 WITHOUT_DEFAULT = {
     "pytest": {"test_timeout_seconds", "random_names"},
     "static-analysis": {"command", "format", "silent_exit_codes", "paths", "options", "configuration", "zero_at"},
     "diff": {"max_files", "max_lines", "max_bytes", "allow", "forbid", "uncounted", "noise"},
+    "reward": {"variables"},
 }
 
 
