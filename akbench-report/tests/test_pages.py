@@ -270,6 +270,7 @@ def test_a_second_report_replaces_the_first(demo):
     assert not (site / "runs" / "exp-0001").exists()
 
 
+@pytest.mark.slow
 def test_a_thousand_runs_make_pages_of_a_usable_size(lab, run, task, variant, experiment, report_of):
     tasks = tuple(task(f"task-{number:03}") for number in range(50))
     variants = tuple(variant(f"variant-{number}") for number in range(4))

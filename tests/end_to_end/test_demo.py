@@ -46,6 +46,7 @@ def assert_reported(project: ProjectUnderTest, printed: str) -> None:
     assert f"report: {report}" in printed
 
 
+@pytest.mark.slow
 @pytest.mark.codex
 def test_the_demo_with_codex_ends_as_documented(demo):
     done = demo.akbench("demo", ".")

@@ -137,6 +137,7 @@ def test_a_router_carries_the_model_requests_and_its_configuration_is_verified(e
     assert manifest["agent_facts"]["runtime 'switchboard'"]["version"] == "4.0"
 
 
+@pytest.mark.slow
 def test_a_router_that_runs_otherwise_than_asked_or_dies_spoils_no_number(equipped: ProjectUnderTest):
     execution = (
         "{mode: router, runtime: {id: switchboard, config: {%s: true}}, "

@@ -16,7 +16,7 @@ from akbench.testing import AgentContract, EvaluatorContract, PluginContract, Ru
 HERE = Path(__file__).parent
 KINDS = ("agents", "evaluators", "plugins", "runtimes", "sandboxes")
 CONTRACTS = (AgentContract, EvaluatorContract, PluginContract, RuntimeContract, SandboxContract)
-LONG = ("agents", "sandboxes")
+LONG = ("agents", "evaluators", "runtimes", "sandboxes")
 """Kinds whose liars take a minute; the honest ones of these are in every run, see test_builtin_agents.py."""
 TRIED_ELSEWHERE = {
     "test_the_descriptor_says_the_same_twice",  # a file says the same twice, whoever wrote it
