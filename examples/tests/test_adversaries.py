@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -67,56 +68,59 @@ def processes_below(folder: Path) -> list[str]:
     return found
 
 
-def left_behind(folder: Path, before: set[str]) -> dict[str, object]:
+@pytest.fixture
+def temporary() -> Iterator[Path]:
+    """A temporary folder in which nobody else is at work, with a path short enough for sockets."""
+    with tempfile.TemporaryDirectory(prefix="adv-") as name:
+        path = Path(name)
+        path.chmod(0o1777)
+        yield path
+
+
+def left_behind(folder: Path, temporary: Path) -> dict[str, object]:
     return {
         "processes": processes_below(folder),
         "workspaces": [path.name for path in (folder / "data" / "workspaces").iterdir()],
         "mounts": [line for line in Path("/proc/self/mountinfo").read_text().splitlines() if str(folder) in line],
-        "sockets": sorted(temporary_folders() - before),
+        "temporary": [path.name for path in temporary.iterdir()],
     }
 
 
-def temporary_folders() -> set[str]:
-    return {path.name for path in Path(tempfile.gettempdir()).glob("akbench-*")}
-
-
-NOTHING = {"processes": [], "workspaces": [], "mounts": []}
+NOTHING = {"processes": [], "workspaces": [], "mounts": [], "temporary": []}
 
 
 @pytest.mark.network
 @pytest.mark.bubblewrap
 @needs_bubblewrap
-def test_a_few_of_each_kind_get_nothing_and_leave_nothing(tmp_path):
-    found = tried(tmp_path / "adversaries", "bubblewrap", *FEW)
+def test_a_few_of_each_kind_get_nothing_and_leave_nothing(tmp_path, temporary):
+    found = tried(tmp_path / "adversaries", "bubblewrap", *FEW, TMPDIR=str(temporary))
     assert set(found) == {*FEW}
-    assert left_behind(tmp_path / "adversaries", set()).items() >= NOTHING.items()
+    assert left_behind(tmp_path / "adversaries", temporary) == NOTHING
 
 
 @pytest.mark.slow
 @pytest.mark.network
 @pytest.mark.bubblewrap
 @needs_bubblewrap
-def test_all_get_nothing_in_bubblewrap(tmp_path):
-    before = temporary_folders()
-    found = tried(tmp_path / "adversaries", "bubblewrap")
+def test_all_get_nothing_in_bubblewrap(tmp_path, temporary):
+    found = tried(tmp_path / "adversaries", "bubblewrap", TMPDIR=str(temporary))
     assert len(found) >= len(SUITE) - 1
-    assert left_behind(tmp_path / "adversaries", before) == NOTHING | {"sockets": []}
+    assert left_behind(tmp_path / "adversaries", temporary) == NOTHING
 
 
 @pytest.mark.slow
 @pytest.mark.network
 @pytest.mark.docker
-def test_all_get_nothing_in_docker(tmp_path):
-    before = temporary_folders()
+def test_all_get_nothing_in_docker(tmp_path, temporary):
     try:
         with private_engine():
-            found = tried(tmp_path / "adversaries", "docker")
+            found = tried(tmp_path / "adversaries", "docker", TMPDIR=str(temporary))
             with connected() as engine:
                 assert engine.containers(all=True) == []
     except NoEngineError as error:
         pytest.skip(str(error))
     assert set(found) == set(SUITE)
-    assert left_behind(tmp_path / "adversaries", before) == NOTHING | {"sockets": []}
+    assert left_behind(tmp_path / "adversaries", temporary) == NOTHING
 
 
 def test_nobodys_folder_is_mixed_with_hostile_agents(tmp_path):
